@@ -47,7 +47,7 @@ called on {models} models ({calls:,} calls). Measures without a value for some m
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
 about 0.007 ([task_data](../task_data/README.md)). For comparison, {oracle}
-Differences of a few points mean nothing. Measures in one line order the models of every task alike.
+Differences of a few points mean nothing. Measures in the same row order the models of every task alike.
 
 - *score*, *Kendall*: means over the three tasks ([statistics.md](statistics.md)); the last three columns show the score
   on each task.

@@ -60,10 +60,10 @@ def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
         return _read_bounded(stream, path, most, why)
 
 
-def read_text(path: Path, most: int, *, links: bool = True) -> str:
+def read_text(path: Path, most: int) -> str:
     """Return the text of a UTF-8 file of at most `most` bytes. Messages of errors do not quote the file."""
     try:
-        return read_regular(path, most, links=links).decode()
+        return read_regular(path, most, links=True).decode()
     except UnicodeDecodeError as error:
         found = f"other bytes from position {error.start}"
         raise UserError("not text", file=path, expected="text in UTF-8", found=found) from error

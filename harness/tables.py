@@ -4,7 +4,7 @@ import errno
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -60,9 +60,16 @@ def plain(text: str) -> Text:
     return Text(safe_line(text))
 
 
-def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
-    """Return a console for standard output, or for standard error. It cuts nothing; if `quiet`, it prints nothing."""
-    console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+def wide_console(*, quiet: bool = False, stderr: bool = False, file: TextIO | None = None) -> SafeConsole:
+    """Return a console for standard output, standard error or `file`. It cuts nothing; if `quiet`, it prints nothing.
+
+    Text in `file` has no colours, even if the program runs on a terminal or in a notebook.
+    """
+    forced = None if file is None else False
+    console = SafeConsole(
+        quiet=quiet, stderr=stderr, file=file, force_terminal=forced, force_jupyter=forced, highlight=False,
+        markup=False, emoji=False, soft_wrap=True,
+    )  # fmt: skip
     if not console.is_terminal:
         console.width = ENDLESS
     return console

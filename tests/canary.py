@@ -1,4 +1,4 @@
-"""A secret for tests, which search for it in everything that a command prints, writes and starts."""
+"""A secret text, which tests search for in everything that a command prints, writes and starts."""
 
 import subprocess
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ def require_hidden(*ended: Ended) -> None:
 
 
 def require_unwritten(*places: Path) -> None:
-    """Assert that no name and no content of a file below the directories `places` has the secret."""
+    """Assert that the secret is in no file's name or content below these directories."""
     files = [file for place in places for file in place.rglob("*")]
     assert [file for file in files if SECRET in file.name] == []
     assert [file for file in files if file.is_file() and SECRET.encode() in file.read_bytes()] == []
@@ -26,7 +26,7 @@ def require_unwritten(*places: Path) -> None:
 
 @contextmanager
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Collect the arguments of all processes that start in the context: every user of the machine can list them."""
+    """Collect the arguments of all processes that start in the context. Every user of the machine could list them."""
     arguments: list[str] = []
     start = subprocess.Popen.__init__
 

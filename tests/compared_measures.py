@@ -1,7 +1,7 @@
 """Fails a test run if the tests of measures leave the value of a measure uncompared.
 
-In tests of the families of measures, a measure returns a float that remembers the measure, and so do results of
-arithmetic with it. A comparison of such a float, directly or in `pytest.approx`, counts as a test of the value.
+In tests of families, a measure returns a float that remembers the measure; results of arithmetic with it remember it,
+too. If a test compares such a float, directly or with `pytest.approx`, the measure's value counts as tested.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ compared: set[str] = set()
 
 
 class Value(float):
-    """A value that measures returned, or that was computed from their values."""
+    """A number that was computed from values of measures, and remembers these measures."""
 
     measures: frozenset[str]
 
@@ -64,7 +64,7 @@ Value.__hash__ = float.__hash__
 
 
 def watch() -> None:
-    """Make all measures return a `Value` in tests of families."""
+    """Make all measures return a `Value`."""
     for measure in baselines.MEASURES.values():
         object.__setattr__(measure, "function", _watched(measure.name, measure.function))
 
@@ -81,7 +81,7 @@ def _watched(name, function):
 
 
 class Watch:
-    """A plugin of pytest that checks the run at its end; workers of xdist report to the main process."""
+    """A pytest plugin that checks the run at its end; workers of xdist report to the main process."""
 
     def __init__(self):
         self.files: set[Path] = set()
@@ -106,7 +106,7 @@ class Watch:
                 session.exitstatus = 1
 
     def _is_whole(self, config):
-        """Whether the run included all tests of families that belong to `make test`."""
+        """Return whether the run included all tests of families that belong to `make test`."""
         names = {file.name for file in self.files if file.parent.name == FAMILIES.name}
         parts = any("::" in argument for argument in config.args) or config.option.keyword
         return not parts and names >= {file.name for file in FAMILIES.glob("test_*.py") if not _is_of_rest(file)}

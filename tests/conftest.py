@@ -41,7 +41,7 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session", autouse=True)
 def _forked_processes() -> Iterator[None]:
-    """Start the harness' own processes as forks, which is faster; the fixture `new_processes` undoes it."""
+    """Start the harness' own processes as forks, which is faster; the fixture `new_processes` undoes this."""
     from harness import children
     from harness.processes import client
 
@@ -54,7 +54,7 @@ def _forked_processes() -> Iterator[None]:
 
 @pytest.fixture
 def new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start the harness' own processes as new interpreters, as for a user."""
+    """Start the harness' own processes as new interpreters, as users do."""
     from harness import children
     from harness.processes import client
 
@@ -78,7 +78,7 @@ def zygotes() -> Iterator[SharedZygotes]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _shared_keras() -> Iterator[None]:
-    """Let a single process, started by the first question, answer all questions about shapes in this test process."""
+    """Let one process, started when it is first needed, compute all shapes of layers for this test process."""
     from harness.task import shapes
 
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
@@ -89,7 +89,7 @@ def _shared_keras() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache directory with the shapes of the throw-away models, which Keras computes once per test process."""
+    """A cache directory with the shapes of the throw-away models, computed once per test process."""
     from throwaway import make_task
 
     from harness.task.layout import TaskDirectory

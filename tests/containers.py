@@ -1,4 +1,4 @@
-"""Imitates, with bubblewrap, containers in which Docker and other engines run root without capabilities.
+"""Imitates, with bubblewrap, containers in which engines such as Docker run root without capabilities.
 
 A container has its own root file system and process IDs, `no-new-privileges`, the machine's network, and the
 system-call filter of the engine's default profile.

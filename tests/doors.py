@@ -1,7 +1,7 @@
-"""Doors: all ways in which the harness reads a stranger's file, in the order of the table in docs/security.md.
+"""Lists every way in which the harness reads a stranger's file ("door"), as the table in docs/security.md does.
 
-A door is a function that writes valid files. It returns the path of the file that a test replaces by something else,
-and the command that reads the file.
+A door is a function that writes valid files. It returns the path of the file that a test replaces, and the command that
+reads the file.
 """
 
 import gzip
@@ -77,7 +77,7 @@ def unfinished(folder: Path) -> tuple[Path, Reader]:
 
 
 def _import(folder: Path, cells: str, *options: object) -> Reader:
-    """Return a command that imports a model whose shapes are in the cache."""
+    """Return the arguments of a command that imports a model whose shapes are in the cache."""
     make_task(folder, n_models=1)
     (folder / "models.csv").write_text(f"file,weights,train_accuracy,test_accuracy,a\n{cells},1,0.9,1\n")
     np.savez(folder / "right.npz", x=np.zeros((6, 4), np.float32), y=np.arange(6) % 3)

@@ -34,7 +34,7 @@ def _command_of(item: pytest.Item) -> str:
 
 
 class Costs:
-    """A plugin of pytest that adds up the times of tests over all processes."""
+    """A pytest plugin that adds up the times of tests over all processes."""
 
     def __init__(self) -> None:
         self._spent_s = _spent_s()
@@ -45,7 +45,7 @@ class Costs:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
-        """Write the processor time since the last report into the report, which xdist sends to the main process."""
+        """Add the processor time since the last report to the report, which xdist sends to the main process."""
         report = yield
         before, self._spent_s = self._spent_s, _spent_s()
         report.processor_s = self._spent_s - before

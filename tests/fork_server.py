@@ -24,7 +24,7 @@ UNWANTED = ("matplotlib", "pandas", "pyarrow", "sklearn")
 
 @contextmanager
 def alone(*others: str) -> Iterator[None]:
-    """In the context, hide `UNWANTED` packages and other frameworks from imports."""
+    """In the context, `UNWANTED` packages and the frameworks `others` cannot be imported."""
     with ExitStack() as stack:
         for name in (*UNWANTED, *others):
             stack.enter_context(without(name))

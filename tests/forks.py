@@ -2,8 +2,8 @@
 
     ended = forks.run("tensorflow", [sys.executable, "program.py", "argument"], environment)
 
-A test process has a server (`fork_server`) for each framework that it needs, since most programs work for less time
-than the import takes. The test still covers the whole program, since only the import of the framework is shared.
+A test process starts one server (`fork_server`) per framework, since most programs run for less time than the import
+takes. The test still runs the whole program; only the framework's import is shared.
 """
 
 import json
@@ -55,7 +55,7 @@ class Fork:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until the program ends, and return its exit status, which stays in the socket for other threads."""
+        """Wait until the program ends, and return its exit status, which other threads can still read."""
         if self.returncode is None:
             if not select.select([self._status], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("fork", timeout or 0)
@@ -71,7 +71,7 @@ class Forks:
     def start(
         self, runtime: str, command: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
     ) -> Fork:
-        """Start a Python command line in a session of its own; `streams` are its three standard streams."""
+        """Start a Python command line in a new session; `streams` are its three standard streams."""
         with self._starting:
             orders = self._server(runtime)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

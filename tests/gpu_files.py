@@ -1,4 +1,4 @@
-"""Files by which a driver describes GPUs."""
+"""Files with which a driver describes GPUs."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ GPU Excluded:\t No
 
 
 def machine(root: Path, *gpus: tuple[str, int, str]) -> Path:
-    """Files of a machine with GPUs; each is its bus, its minor number and its UUID."""
+    """Write the files of a machine with these GPUs, each as (bus, minor number, UUID); return `root`."""
     (root / "dev").mkdir(parents=True)
     for bus, minor, uuid in gpus:
         described = root / f"proc/driver/nvidia/gpus/0000:{bus}:00.0"

@@ -1,4 +1,4 @@
-"""Runs `pgdl` commands in the process of the tests."""
+"""Runs `pgdl` commands in the process of the test."""
 
 import sys
 import threading
@@ -21,7 +21,7 @@ class Ended(NamedTuple):
         return self.out.splitlines()
 
     def refusal(self) -> str:
-        """Assert that the command ended with 2 and printed only an error, one line unless it begins with the usage."""
+        """Assert exit code 2 and no output but an error, one line unless it begins with the usage; return the error."""
         assert (self.code, self.out) == (2, ""), self
         assert len(self.err.splitlines()) == 1 or self.err.startswith("Usage:"), self
         return self.err

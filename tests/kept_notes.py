@@ -1,5 +1,3 @@
-"""A `Progress` that keeps its notes."""
-
 from pgdl import Progress
 
 

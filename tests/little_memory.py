@@ -1,4 +1,4 @@
-"""Limits the memory of a test's process."""
+"""Limits the memory of the test's process."""
 
 import resource
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ SPARE = 2 * 1024**3
 
 @contextmanager
 def little_memory(spare: int = SPARE) -> Iterator[None]:
-    """In the context, let this process allocate at most `spare` more bytes; larger allocations raise `MemoryError`."""
+    """In the context, this process can allocate at most `spare` more bytes; larger allocations raise `MemoryError`."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + spare, before[1]))

@@ -1,4 +1,4 @@
-"""Marks cases of a parametrization that `make test` leaves to another command."""
+"""Marks parametrized test cases that `make test` leaves to another command."""
 
 from typing import Any
 

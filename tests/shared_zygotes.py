@@ -1,4 +1,4 @@
-"""Zygotes (processes that fork workers) that all commands of a test process share: frameworks are imported once."""
+"""Zygotes (processes that fork workers) that all commands of a test process share, so that imports happen once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The documentation agrees with the code."""
+"""Tests that the documentation agrees with the code."""
 
 from pathlib import Path
 

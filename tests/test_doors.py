@@ -1,4 +1,4 @@
-"""At every door, the harness opens regular files only, within limits, and no message quotes another file."""
+"""Tests of all files that strangers may write: only regular files are opened, and no message quotes another file."""
 
 import os
 import shutil
@@ -53,7 +53,7 @@ OTHERS: dict[str, Callable[[Path], None]] = {
 
 @pytest.fixture(autouse=True)
 def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
-    """Copy the cached shapes of the throw-away models, since asking Keras takes seconds."""
+    """Copy the cached shapes of the throw-away models, since computing them with Keras takes seconds."""
     shutil.copytree(shared_cache / "shapes", tmp_path / "cache" / "shapes")
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "200")

@@ -1,4 +1,4 @@
-"""Ticks of logarithmic axes: 1, 2 and 5, and never so many that labels overlap."""
+"""Tests of ticks on logarithmic axes: at 1, 2 and 5, and never so many that labels overlap."""
 
 import math
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Usable memory, read from directories that imitate the kernel's control groups."""
+"""Tests of usable memory, read from directories that imitate the kernel's control groups."""
 
 from pathlib import Path
 

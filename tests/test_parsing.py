@@ -1,4 +1,4 @@
-"""JSON, TOML and YAML of a stranger: any text gives plain values within limits, or a `ValueError`."""
+"""Tests of strangers' JSON, TOML and YAML: any text gives plain values within limits, or a `ValueError`."""
 
 import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""All output goes through one printer: text can neither control the terminal nor imitate a line of the program."""
+"""Tests of printing: no text can control the terminal or imitate a line of the program."""
 
 import ast
 import io

@@ -1,4 +1,4 @@
-"""The reader of strangers' files refuses pipes, devices, links and large files in one line."""
+"""Tests of the reader of strangers' files: it refuses pipes, devices, links and large files in one line."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Each room imports only rooms that the table in docs/architecture.md allows, and only what their `__init__` lists."""
+"""Tests of imports between rooms (packages): only as the table in docs/architecture.md and `__init__` allow."""
 
 import ast
 import functools
@@ -64,7 +64,7 @@ def is_module(name: str) -> bool:
 
 
 def room_of(module: str) -> str | None:
-    """Return the room of a module; None for modules outside of rooms, which every room may use."""
+    """Return the room of a module, or None for modules outside of rooms, which every room may use."""
     head, *rest = module.split(".")
     if head in ("scoring", "baselines", "submissions"):
         return head

@@ -1,4 +1,4 @@
-"""Any two places in the project draw independent random numbers, even with the same seed."""
+"""Tests of random streams: any two places in the project draw independent numbers, even with the same seed."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ N, INDEPENDENT = 4000, 5 / 4000**0.5
 
 @pytest.fixture(scope="module")
 def purposes() -> list[str]:
-    """The purposes in all calls of `stream` and `stream_seed` in the program, with repetitions."""
+    """Return the purposes in all calls of `stream` and `stream_seed` in the program, with repetitions."""
     found = []
     for file in FILES:
         for node in ast.walk(ast.parse(file.read_text())):

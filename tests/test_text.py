@@ -1,4 +1,4 @@
-"""Text for readers."""
+"""Tests of texts for readers."""
 
 import time
 import tracemalloc
@@ -44,7 +44,7 @@ def test_a_password_is_hidden_up_to_the_last_at_of_its_word(text: str, shown_tex
 
 @pytest.mark.parametrize("part", ["://a:", ":/a", ":", "password", "password ", "password='", "@", ":/@", "\t", "a"])
 def test_a_long_text_is_shown_in_no_time(part: str) -> None:
-    """A stranger's file may have a text of megabytes, and an error quotes it."""
+    """A stranger's file may have a text of megabytes, which an error quotes."""
     begin = time.thread_time()
     safe_line(part * (400_000 // len(part)))
     assert time.thread_time() - begin < 5

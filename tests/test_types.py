@@ -1,4 +1,4 @@
-"""mypy accepts the types of the whole program."""
+"""Tests that mypy accepts the types of the whole program."""
 
 import subprocess
 import sys

@@ -1,9 +1,9 @@
-"""Writes a tiny valid competition in milliseconds, without TensorFlow: something to run, score and break.
+"""Writes a tiny valid competition in milliseconds, without TensorFlow; tests run, score and break it.
 
     task = make_task(tmp_path)                                # tmp_path/tiny/{model_0..model_7,dataset_1,...}
     task = make_task(tmp_path, layout="full", gaps=[...])     # input_data/tiny and reference_data/tiny
 
-Eight Dense networks from 4 inputs to 3 classes, one for each combination of three binary hyperparameters, or fewer.
+It has up to eight dense networks from 4 inputs to 3 classes, one for each combination of three binary hyperparameters.
 """
 
 import itertools

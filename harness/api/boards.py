@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness.api.alike import shown_once
 from harness.api.competition import FIRST, NO_RECORDS, failed_outputs, notes_on_records, read_competition, read_current
+from harness.api.summarized import ShownAsBoard
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
 from harness.board.versions import find_versions
@@ -18,8 +19,8 @@ from harness.task.layout import TaskDirectory
 from harness.task.summary import describe_networks
 
 
-@dataclass(frozen=True)
-class BoardResult:
+@dataclass(frozen=True, repr=False)
+class BoardResult(ShownAsBoard):
     """A leaderboard and, if requested, the data of its static site (for `harness.site.write_site`)."""
 
     board: Board

@@ -42,7 +42,7 @@ class Run:
     @property
     def shown(self) -> list[Task]:
         """The tasks whose results may be shown."""
-        return [task for task in self.tasks if task.name not in self.withheld]
+        return [task for task in self.tasks if not self.settings.withhold.covers(task.hidden)]
 
 
 @contextmanager
@@ -52,12 +52,14 @@ def begin_run(
     task_names: Sequence[str],
     execution: Execution,
     progress: Progress,
+    *,
+    scored: bool = True,
 ) -> Iterator[Run]:
     """Start the executor, read and check the tasks, and yield the run. The end of the context stops the executor.
 
-    `progress` receives notes on the tasks whose results may be shown, such as that a task has no official score. A note
-    on missing initial weights is sent only if a measure of the library needs these weights. Raise `UserError` if a task
-    is missing or invalid, or if no sandbox works.
+    `progress` receives notes on the tasks whose results may be shown, such as that a task has no official score (left
+    out unless `scored`). A note on missing initial weights is sent only if a measure of the library needs these
+    weights. Raise `UserError` if a task is missing or invalid, or if no sandbox works.
     """
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")
@@ -68,7 +70,7 @@ def begin_run(
         tasks = read_tasks(files, settings.withhold)
         run = Run(submissions, tasks, settings, executor)
         for task in run.shown:
-            for line in notes_of(task):
+            for line in notes_of(task, scored=scored):
                 progress.note(f"{task.name}: {line}")
         if needs_initial_weights(submissions):
             note_initial_weights(run.shown, progress)

@@ -10,6 +10,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from harness.api.submissions import endless_repeat
+from harness.api.summarized import Summarized
+from harness.api.tally import describe_outcomes
 from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Trial
 from harness.execution.forecast import Forecast
@@ -19,13 +21,14 @@ from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.selection import PartOfData
+from harness.text import without_numbers
 
 #: Beginning of a line that GitHub would run as a command if it appeared in a log.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class CheckReport:
+@dataclass(frozen=True, repr=False)
+class CheckReport(Summarized):
     """The verdict of a check on a submission, and the calls behind it."""
 
     submission: Submission
@@ -65,6 +68,14 @@ class CheckReport:
         return [one for one in self.shown if one.result.outcome is not Outcome.OK]
 
     @property
+    def failures(self) -> list[FinishedCall[PlannedCall]]:
+        """The calls in `failed`, without those that differ from an earlier call in numbers of the message only."""
+        found: dict[tuple[Outcome, str], FinishedCall[PlannedCall]] = {}
+        for one in self.failed:
+            found.setdefault((one.result.outcome, without_numbers(one.result.message)), one)
+        return list(found.values())
+
+    @property
     def counts(self) -> dict[str, Counter[str]]:
         """Task of `withheld` -> outcome -> number of models. Of two calls on a model, a failed call has precedence."""
         outcomes: dict[Place, Outcome] = {}
@@ -80,6 +91,18 @@ class CheckReport:
         """A sentence on a line of code that repeats data for ever; None if no line is found, or no call timed out."""
         late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
         return endless_repeat(self.submission) if late else None
+
+    @property
+    def summary(self) -> list[str]:
+        """The verdict with the number of calls by outcome, each distinct failure, the warnings, and the forecast."""
+        verdict = "passes" if self.passed else "has no verdict" if self.undecided else "does not pass"
+        outcomes = Counter(str(one.result.outcome) for one in self.trial.done) if self.trial else {}
+        return [
+            f"{self.submission.name} {verdict}: {self.submission.problem or describe_outcomes(outcomes)}",
+            *map(describe_failure, self.failures),
+            *(f"Warning: {warning}" for warning in self.warnings),
+            *([] if self.forecast is None else [str(self.forecast)]),
+        ]
 
     @property
     def warnings(self) -> list[str]:
@@ -150,8 +173,7 @@ def to_junit(report: CheckReport) -> str:
     for task, counts in report.counts.items():
         case = ET.SubElement(suite, "testcase", classname=name, name=task)
         if set(counts) - {Outcome.OK}:
-            failed = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
-            ET.SubElement(case, "failure", type="withheld", message=failed)
+            ET.SubElement(case, "failure", type="withheld", message=describe_outcomes(counts))
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     ET.indent(suite)
@@ -165,11 +187,8 @@ def to_github(report: CheckReport) -> str:
     lines = [annotation("warning", warning, file) for warning in report.warnings]
     if report.submission.problem is not None:
         lines.append(annotation("error", report.submission.problem, file))
-    annotated = set()
-    for done in report.failed:
-        if (failure := (done.result.outcome, done.result.message)) not in annotated:
-            annotated.add(failure)
-            lines.append(annotate_failure(file, describe_failure(done), done.result.output_tail))
+    for done in report.failures:
+        lines.append(annotate_failure(file, describe_failure(done), done.result.output_tail))
     for task, counts in report.counts.items():
         if counts.total() > counts[Outcome.OK]:
             lines.append(annotation("error", describe_counts(task, counts), file))

@@ -9,7 +9,7 @@ from harness.api.check_report import CheckReport
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, find
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
 from harness.execution.check import WHOLE_CALL_S, try_submission
 from harness.execution.evaluation import unused_gpu
 from harness.execution.forecast import forecast
@@ -44,9 +44,12 @@ def check(
     Raises:
         UserError: a task or the submission is missing or invalid, or no sandbox works here.
     """
-    found, *others = find(submission, names, progress)
-    if others:
+    several, refused = find(submission, names, progress)
+    if len(several) + len(refused) > 1:
         raise UserError("submission", expected="a path, the name of a measure, or a function", found=repr(submission))
+    if refused:
+        raise UserErrors(*refused)
+    (found,) = several
     if problem := find_problem(found):
         return CheckReport(replace(found, problem=problem))
     with begin_run([found], Path(tasks_dir), task_names, execution, progress) as run:

@@ -1,6 +1,7 @@
 """The function `pgdl.evaluate_change`: runs the submissions that a change of a git repository touches."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from harness.api.ci_calls import check_submission, find_failures, records_of, wi
 from harness.api.competition import Competition, failed_outputs, read_competition
 from harness.api.execution import Execution
 from harness.api.progress import SILENT, Progress
-from harness.board import formats
+from harness.api.summarized import ShownAsBoard
 from harness.board.board import Board
 from harness.board.collect import Collected
 from harness.board.disclosure import DECIMALS
@@ -20,18 +21,18 @@ from harness.ci.annotations import annotation
 from harness.ci.boards import collect_versions, read_versions
 from harness.ci.change import Change, find_change, require_folder
 from harness.ci.comment import render
-from harness.ci.git import GitError, Repository
+from harness.ci.git import GitEntry, GitError, Repository
+from harness.ci.notes import notes_on
 from harness.ci.reading import Touched, read_touched
-from harness.ci.report import ChangeReport, Same
+from harness.ci.report import MAX_OTHERS, ChangeReport, Same
 from harness.ci.results import lines_of, missing_in, moved_by, same_as, without_ranks
 from harness.ci.rules import Rules
 from harness.configuration import Configuration
 from harness.credentials import Address
-from harness.errors import UserError, writing
+from harness.errors import UserError
 from harness.execution.plan import PlannedCall
-from harness.reading import refuse_link
 from harness.records import Records, add_records
-from harness.site import SiteData, gather, verify_site, write_site
+from harness.site import SiteData, gather
 from harness.submission import Submission, find_named
 from harness.task.hidden import Withhold
 from harness.task.task_notes import abbreviated
@@ -78,11 +79,12 @@ class _Boards(NamedTuple):
     after: Board
     site: SiteData  #: site of `after`
     missing: list[str]  #: untouched submissions that lack records of their present version
+    unknown: list[str]  #: submissions that the change overwrites, and that lack records of their version at the base
     same: list[Same]  #: groups of submissions with the same files or values, each with a touched submission
 
 
-@dataclass(frozen=True)
-class ChangeResult:
+@dataclass(frozen=True, repr=False)
+class ChangeResult(ShownAsBoard):
     """The result of `evaluate_change`: a report, the board with the change, and annotations for GitHub."""
 
     report: ChangeReport
@@ -104,12 +106,13 @@ def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult
     """
     repository = Repository(job.repository)
     try:
-        change = find_change(repository, require_folder(job.folder), job.head, job.base)
+        tasks = os.path.relpath(job.tasks_dir, job.repository)
+        change = find_change(repository, require_folder(job.folder), job.head, job.base, tasks)
     except GitError as error:
         raise UserError(f"the submissions cannot be listed: {error}", file=job.repository) from error
     measures = _measures(job.measures)
     competition = read_competition(job.tasks_dir, Withhold(job.execution.withhold), job.task_names)
-    touched = Touched() if job.rules.stop(change) else read_touched(repository, job.folder, change)
+    touched = Touched() if job.rules.are_exceeded_by(change) else read_touched(repository, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
             progress.note(f"{add_records(records, file)} records added from {file}")
@@ -121,6 +124,9 @@ def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult
     unscored = without_reference(made, competition.references)
     lines = lines_of(change, job.folder, boards.before, boards.after, touched, unscored)
     missing, no_ranks = boards.missing if lines else [], list[str]()
+    unknown = [] if missing else boards.unknown
+    if unknown:
+        lines = [replace(line, rank_before=None) for line in lines]
     if missing:
         lines = [without_ranks(line) for line in lines]
         lacking = f"records of {', '.join(missing)} are missing, with the settings of this job"
@@ -133,16 +139,18 @@ def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult
         base=change.base or "",
         decimals=DECIMALS if boards.after.withheld else 2,
         lines=tuple(lines),
-        moved=() if missing else tuple(moved_by(change, boards.before, boards.after)),
-        others=change.others,
-        more_others=change.more,
+        moved=() if missing or unknown else tuple(moved_by(change, boards.before, boards.after)),
+        others=change.others[:MAX_OTHERS],
+        n_others=len(change.others),
         missing=tuple(missing),
         broken=(*refused, *of_change, *(text for _, text in of_lines), *no_ranks),
+        notes=tuple(notes_on(change, job.folder, unknown)),
         same=tuple(boards.same),
         withheld=tuple(sorted(boards.after.withheld)),
     )
     annotations = [
         *touched.annotations,
+        *(annotation("warning", text) for text in report.notes),
         *(annotation("error", text) for text in of_change),
         *(annotation("error", text, line.file) for line, text in of_lines if line.change != "refused"),
     ]
@@ -175,7 +183,7 @@ def _make_boards(
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(repository, job.folder, known)
-    untouched = change.after.keys() - change.touched.keys()
+    untouched = change.untouched
     with_change = {name: version for name, version in at_base.items() if name in untouched} | touched.submissions
     (calls_before, _), (calls, alike) = (
         shown_once(collect_versions(records, versions, job.covers, competition.references, competition.contents))
@@ -187,9 +195,14 @@ def _make_boards(
     board = _build(competition, calls, notes)
     site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls.shown))
     before = _build(competition, calls_before, ())
-    entries = {name: change.after[name] for name in missing_in(board, untouched)}
-    missing = read_versions(repository, job.folder, entries)  # without unreadable submissions, which never have a row
-    return _Boards(before, board, site, list(missing), same_as(change.touched, calls.shown))
+    missing = _missing(board, repository, job.folder, {name: change.after[name] for name in untouched})
+    unknown = _missing(before, repository, job.folder, {name: change.before[name] for name in change.overwritten})
+    return _Boards(before, board, site, missing, unknown, same_as(change.touched, calls.shown))
+
+
+def _missing(board: Board, repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> list[str]:
+    """Return the submissions among `entries` that lack calls; unreadable ones never have a row, and are left out."""
+    return list(read_versions(repository, folder, {name: entries[name] for name in missing_in(board, entries)}))
 
 
 def _build(competition: Competition, collected: Collected, notes: Sequence[str]) -> Board:
@@ -197,24 +210,3 @@ def _build(competition: Competition, collected: Collected, notes: Sequence[str])
         collected, competition.references, competition.withheld, notes, held_out=competition.held_out,
         command=lambda _: "pgdl ci without --base",
     )  # fmt: skip
-
-
-def write_files(output: Path, ended: ChangeResult) -> list[Path]:
-    """Write leaderboard, comment, report and site into a directory, verify the site, and return the paths.
-
-    Raise `UserError` if a file cannot be written, a path is a link, or the verification fails.
-    """
-    parents = () if output.is_absolute() else output.parents
-    for path in (*reversed(parents), output, *output.glob("*")):
-        refuse_link(path)  # the job may run in the checkout of a change, which may contain links
-    written = formats.write(ended.board, output / "leaderboard")
-    for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):
-        path = output / name
-        with writing(path):
-            path.write_bytes(text.encode())
-        written.append(path)
-    site = output / "site"
-    write_site(ended.site, site)
-    if differences := verify_site(site).differences:
-        raise UserError(f"not as computed from its records: {differences[0]}", file=site)
-    return [*written, site]

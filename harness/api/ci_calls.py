@@ -14,6 +14,7 @@ from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Record, Records
 from harness.submission import Submission
+from harness.text import without_numbers
 
 
 def check_submission(submission: Submission, run: Run) -> tuple[str, Failures] | None:
@@ -43,12 +44,13 @@ def records_of(calls: Sequence[PlannedCall], records: Records) -> list[tuple[Pla
 
 
 def find_failures(records: Records, submission: Submission, made: Sequence[tuple[PlannedCall, Record]]) -> Failures:
-    """Return at most `SHOWN` different failures of a submission. `made` holds all calls of a run with their records.
+    """Return at most `SHOWN` failures of a submission that differ in more than numbers.
 
-    Calls on hidden tasks are left out: messages of failures could reveal facts about the models.
+    `made` holds all calls of a run with their records. Calls on hidden tasks are left out: messages of failures could
+    reveal facts about the models.
     """
     failures = {
-        (row.outcome, row.message): row
+        (row.outcome, without_numbers(row.message)): row
         for call, row in made
         if call.submission.name == submission.name and row.outcome != Outcome.OK and not call.withheld
     }

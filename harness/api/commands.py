@@ -11,7 +11,6 @@ from pathlib import Path
 from harness.board.collect import Calls
 from harness.configuration import MIB, Configuration
 from harness.credentials import RESULTS, Address
-from harness.names import FUNCTION
 from harness.shell import is_name, typed, variable_of
 from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
@@ -40,10 +39,10 @@ def board_command(tasks: Path, names: Sequence[str], results: Address) -> str:
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
     """Return the command line that makes the missing calls of a board's rows, which must have the same settings.
 
-    For Python functions, for calls without a sandbox, and for recorded names or settings that a shell could interpret,
-    the result is a sentence of advice instead: strangers may have chosen the names.
+    For Python functions, for files in a repository, for calls without a sandbox, and for recorded names or settings
+    that a shell could interpret, the result is a sentence of advice instead: strangers may have chosen the names.
     """
-    if calls[0].source.startswith(FUNCTION):
+    if calls[0].is_function:
         return "hand in the functions again, with pgdl.run"
     distinct = list({one.submission: one for one in calls}.values())
     configuration, of_library = calls[0].configuration, all(one.is_baseline for one in distinct)
@@ -52,6 +51,8 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
         return "make the calls again with pgdl run; no command is given, since a recorded name or setting is unusual"
     if configuration and not configuration.is_sandboxed:
         return f"make the calls again with {UNSAFE_OPTION}, if the code is your own"
+    if calls[0].is_in_repository:
+        return "make the calls again with pgdl ci, in the repository of the submissions"
     words = ["pgdl", "run", *map(_argument, distinct)]
     words += _each("--as", [one.submission for one in distinct if _is_path(one)])
     words += _option("--tasks", str(tasks), DEFAULT_DIRECTORY)

@@ -14,6 +14,7 @@ from harness.api.competition import collect_records, read_competition, remarks_o
 from harness.api.execution import USUAL, Execution
 from harness.api.needs import find_left_out
 from harness.api.progress import SILENT, Progress
+from harness.api.summarized import ShownAsBoard
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.comparison import compare_calls
@@ -32,8 +33,8 @@ from harness.task.hidden import Withhold
 from harness.task.task_notes import abbreviated
 
 
-@dataclass(frozen=True)
-class CompareResult:
+@dataclass(frozen=True, repr=False)
+class CompareResult(ShownAsBoard):
     """A table of measures with their scores, and the score of the noisy oracle: the gaps plus a little noise."""
 
     board: Board

@@ -12,15 +12,17 @@ from harness.api.calls import Run, begin_run
 from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import find
+from harness.api.summarized import Summarized
 from harness.errors import UserError
 from harness.execution.dispatch import make
 from harness.execution.plan import plan_calls
 from harness.names import ALL
 from harness.outcome import CallResult, Outcome
+from harness.submission import find_submission
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
 from harness.task.selection import select_models
+from harness.text import duration
 
 #: Numbers of examples of a timed pass. If the first number takes less than `SHORT_S` seconds, the second is used.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
@@ -83,8 +85,8 @@ class CostForecast:
     memory_bytes: int | None  #: peak memory of a call on the largest model
 
 
-@dataclass(frozen=True)
-class Costs:
+@dataclass(frozen=True, repr=False)
+class Costs(Summarized):
     """Forecasts for measures on a task, and the timed calls behind them."""
 
     task: str
@@ -92,6 +94,12 @@ class Costs:
     timed: tuple[Timed, ...]  #: timed calls on the smallest and the largest model
     forecasts: tuple[CostForecast, ...]
     workers: int  #: number of calls that a run makes at once
+
+    @property
+    def summary(self) -> list[str]:
+        """The time of each measure on all models."""
+        times = [(one.measure.name, one.all_s) for one in self.forecasts]
+        return [f"{name}: {'unknown' if seconds is None else duration(seconds)}" for name, seconds in times]
 
 
 def forecast_costs(
@@ -146,7 +154,7 @@ def time_passes(run: Run) -> tuple[Timed, ...]:
         number = min(n_examples, task.data.n_samples)
         passes_of = [f"{name}:n_samples={number},seed={seed}" for name in (_FORWARD, _BACKWARD) for seed in _SEEDS]
         names = [_READING, *passes_of]
-        planned = plan_calls(find(names, (), SILENT), [task], run.settings, run.executor)
+        planned = plan_calls([*map(find_submission, names)], [task], run.settings, run.executor)
         chosen = [call for call in planned if call.model in waiting]
         results = {(call.call.model.id, call.call.submission.name): call.result for call in make(run.executor, chosen)}
         for model in waiting:

@@ -69,7 +69,8 @@ def _memory_limit(problem: str | None) -> Finding:
 
 
 def _self_test(kind: Kind, warnings: list[str]) -> Iterator[Finding]:
-    gpu, runtimes = next(iter(find_gpus()), None), _installed()
+    gpu = next(iter(find_gpus()), None)
+    runtimes = [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
     if not runtimes:
         yield Finding(WARNING, "  self-test", "not possible without a runtime")
         return
@@ -93,10 +94,6 @@ def _self_test(kind: Kind, warnings: list[str]) -> Iterator[Finding]:
             else:
                 found = f"expected {trap.outcome}, found {result.outcome}: {result.message or result.value}"
                 yield Finding(BAD, "  self-test", trap.name, f"{found}; do not run other people's code here")
-
-
-def _installed() -> list[str]:
-    return [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
 
 
 def _device(kind: Kind, trial: Job) -> Finding:

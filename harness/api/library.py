@@ -4,6 +4,8 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import baselines
 from baselines import Complexity
 from harness.api.chosen_measures import choose_measures
@@ -62,17 +64,24 @@ def _call(name: str, model: Any, data: Any) -> float:
         if row["value"] is None:
             raise baselines.MeasureUnavailable(row["problem"])
         return float(row["value"])
-    function = baselines.load(name)
-    dataset = dataset_of(model, data)
-    with refusals():
-        return float(function(model, dataset))
+    return _compute(name, model, dataset_of(model, data))
 
 
 def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
     try:
-        with refusals():
-            return {"value": float(baselines.load(name)(model, dataset)), "problem": None}
+        return {"value": _compute(name, model, dataset), "problem": None}
     except (baselines.MeasureUnavailable, UserError) as error:
         return {"value": None, "problem": str(error)}
     except Exception as error:  # as in a run, the error of a measure does not stop other measures
         return {"value": None, "problem": f"{type(error).__name__}: {error}"}
+
+
+def _compute(name: str, model: Any, dataset: Any) -> float:
+    function = baselines.load(name)
+    before = np.random.get_state()
+    np.random.seed(0)  # `random` depends on it: values must be repeatable, as in a run, which seeds each call
+    try:
+        with refusals():
+            return float(function(model, dataset))
+    finally:
+        np.random.set_state(before)

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.api.alike import shown_once
 from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
+from harness.api.summarized import Summarized
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
 from harness.board.insight import Insight, find_insights
@@ -21,8 +22,8 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 
 
-@dataclass(frozen=True)
-class ReportResult:
+@dataclass(frozen=True, repr=False)
+class ReportResult(Summarized):
     """The board of all recorded submissions, and explanations of the requested rows."""
 
     board: Board  #: requested rows include the output of their failed calls
@@ -34,6 +35,11 @@ class ReportResult:
         """A page per requested row, as a dictionary: `label`, `summary`, `advice`, `parts` (one per task) and more."""
         pages = submission_pages(self.board, self.insights, paths_of(self.board))
         return [page | {"label": page["row"].label, "remarks": self.remarks} for page in pages]
+
+    @property
+    def summary(self) -> list[str]:
+        """The score of each requested row, and the remarks."""
+        return [*(f"{page['label']}: {page['summary']}" for page in self.pages), *self.remarks]
 
     @property
     def content(self) -> list[dict[str, Any]]:

@@ -4,21 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.api.calls import begin_run, open_records, record_calls
-from harness.api.execution import USUAL, Execution
+from harness.api.calls import Run, begin_run, open_records, record_calls
+from harness.api.execution import UNSAFE, USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, Confirm, endless_repeat, find, settle_names
+from harness.api.summarized import Summarized
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
-from harness.errors import UserErrors
+from harness.errors import UserError, UserErrors
+from harness.execution.plan import runtime_of
 from harness.execution.run import Plan
 from harness.submission import Submission, find_problem
 from harness.task import DEFAULT_DIRECTORY
 
 
-@dataclass(frozen=True)
-class RunResult:
+@dataclass(frozen=True, repr=False)
+class RunResult(Summarized):
     """The result of a run."""
 
     plan: Plan  #: all calls
@@ -27,12 +29,18 @@ class RunResult:
     is_sandboxed: bool  #: whether the calls were isolated; otherwise they never rank
     withheld: Sequence[str]  #: names of hidden tasks: of calls on them, only outcomes may be shown
     not_deterministic: Sequence[str]  #: a line on each submission that claims to be deterministic but is not
-    refused: Sequence[str]  #: a line on each submission that was not called, because every call would fail
+    refused: Sequence[str]  #: a line on each submission that was not called, such as a file with a syntax error
 
     @property
     def all_ok(self) -> bool:
         """Whether every submission was called, and every call returned a finite number."""
         return self.tally.all_ok and not self.refused
+
+    @property
+    def summary(self) -> list[str]:
+        """The outcomes, what is wrong, and the name of the database."""
+        unsafe = [] if self.is_sandboxed else [UNSAFE]
+        return [*self.tally.summary, *self.refused, *self.not_deterministic, *unsafe, f"Records: {self.records}"]
 
 
 def run(
@@ -42,6 +50,7 @@ def run(
     task_names: Sequence[str] = (),
     results: Address | Path | str = RESULTS,
     names: Sequence[str] = (),
+    as_files: bool = False,
     repeats: int = 0,
     force: bool = False,
     retry_timeouts: bool = False,
@@ -51,27 +60,37 @@ def run(
 ) -> RunResult:
     """Call each submission, sandboxed and time-limited, on every model of every task.
 
-    Every call is recorded as it ends; a second `run` makes only the missing calls. A submission with a flaw that is
-    found without a model, such as a syntax error, is left out.
+    Every call is recorded as it ends; a second `run` makes only the missing calls. A submission that is refused, for
+    instance because of a syntax error or because its name belongs to another submission, is left out.
 
     Args:
         submissions: paths, names of measures, or Python functions `complexity(model, dataset)`.
         names: names of the submissions that are not measures, in order. If a name is recorded already, the submission
             becomes a new version of the recorded submission.
+        as_files: name each submission after its file, and not by its metadata; `names` must be empty.
         repeats: number of times to repeat a quarter of the calls with other seeds; repetitions never change a score.
         confirm: is asked whether a submission is a new version of a recorded submission, and returns the answer.
 
     Raises:
-        UserError: a task or every submission is missing or invalid, no sandbox works here, or a name belongs to another
-            submission.
+        UserErrors: all submissions are refused; it has a line for each.
+        UserError: a task or a submission is missing, a task is invalid, or no sandbox works here.
     """
     progress.step("reading the submissions")
-    found, refused = _refuse_flawed(find(submissions, names, progress), progress)
+    given, refused = find(submissions, names, progress, as_files=as_files)
+    flaws = [find_problem(one) for one in given]
+    refused += filter(None, flaws)
+    found = [one for one, flaw in zip(given, flaws, strict=True) if flaw is None]
+    _require_some(found, refused)
     with (
         begin_run(found, Path(tasks_dir), task_names, execution, progress) as run,
         open_records(run, results) as records,
     ):
-        settled, news = settle_names(run.submissions, records, given=bool(names), confirm=confirm)
+        runnable, lacking = _with_runtime(run)
+        settled, news, unsettled = settle_names(runnable, records, given=bool(names), confirm=confirm)
+        refused += [*lacking, *unsettled]
+        _require_some(settled, refused)
+        for line in refused:
+            progress.warn(f"left out: {line}")
         for line in news:
             progress.note(line)
         run = replace(run, submissions=settled)
@@ -85,10 +104,18 @@ def run(
     return RunResult(plan, tally, records.name, run.executor.is_sandboxed, run.withheld, varying, refused)
 
 
-def _refuse_flawed(found: Sequence[Submission], progress: Progress) -> tuple[list[Submission], list[str]]:
-    flaws = {one.name: flaw for one in found if (flaw := find_problem(one)) is not None}
-    if len(flaws) == len(found):
-        raise UserErrors(*flaws.values())
-    for name, flaw in flaws.items():
-        progress.warn(f"{name} is left out, nothing of it is recorded: {flaw}")
-    return [one for one in found if one.name not in flaws], list(flaws.values())
+def _with_runtime(run: Run) -> tuple[list[Submission], list[str]]:
+    """Return the submissions whose runtime is installed, and a line on each of the others."""
+    found, lacking = [], []
+    for one in run.submissions:
+        try:
+            run.executor.versions(runtime_of(one, run.settings))
+            found.append(one)
+        except UserError as error:
+            lacking.append(f"{one.source}: {error}")
+    return found, lacking
+
+
+def _require_some(accepted: Sequence[Submission], refused: Sequence[str]) -> None:
+    if not accepted:
+        raise UserErrors(*refused)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.api.competition import Competition, collect_records, read_competition, remarks_on, require_records
+from harness.api.summarized import Summarized
 from harness.board import remarks
-from harness.board.disclosure import rounded
+from harness.board.disclosure import DECIMALS, rounded
 from harness.board.leaderboard import score_calls
 from harness.board.predictions import read_predictions
 from harness.board.row import labelled
@@ -36,8 +37,8 @@ class Scored(NamedTuple):
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 
-@dataclass(frozen=True)
-class ScoreResult:
+@dataclass(frozen=True, repr=False)
+class ScoreResult(Summarized):
     """Scores, and remarks on their tasks and records."""
 
     scores: Sequence[Scored]
@@ -48,6 +49,17 @@ class ScoreResult:
     def complete(self) -> bool:
         """Whether every submission has a final score, and a score on every task."""
         return all(one.score.complete and one.score.score is not None for one in self.scores)
+
+    @property
+    def summary(self) -> list[str]:
+        """The score of each submission, and the remarks."""
+        return [*map(self.headline, self.scores), *self.remarks]
+
+    def headline(self, one: Scored) -> str:
+        """Return a line with the name and the score of a submission."""
+        decimals = DECIMALS if self.withheld else 4
+        total = "none" if one.score.score is None else f"{one.score.score:.{decimals}f}"
+        return f"{one.label}: score {total}"
 
 
 def score(

@@ -152,6 +152,6 @@ def _filling(directory: Path, command: str) -> Iterator[None]:
 def _removed_if_failed(directory: Path) -> Iterator[None]:
     try:
         yield
-    except OSError:
+    except BaseException:  # also Ctrl-C: the same command must work again
         shutil.rmtree(directory, ignore_errors=True)
         raise

@@ -1,7 +1,7 @@
 """Finds the submissions that a user hands in, and refuses names that belong to other submissions."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -13,6 +13,7 @@ from harness.errors import UserError
 from harness.names import alike
 from harness.records import Records, Request
 from harness.submission import Submission, find_submissions, from_function
+from harness.submission.name import RENAME
 
 #: A path, the name of a measure, or a Python function `complexity(model, dataset)`.
 Argument = str | Path | Callable[..., Any]
@@ -24,24 +25,23 @@ _REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)"
 Confirm = Callable[[str], bool]
 
 
-def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress) -> list[Submission]:
-    """Return the submissions that a user hands in as paths, as names of measures, or as functions.
+def find(
+    given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress, *, as_files: bool = False
+) -> tuple[list[Submission], list[str]]:
+    """Return the submissions that a user hands in as paths, names of measures or functions; and a line on each refused.
 
-    `names` is empty, or names each submission that is not a measure, in order. Raise `UserError` if a submission does
-    not exist, or if two submissions have the same name.
+    `names` is empty, or names each submission that is not a measure, in order; `as_files` is as for `pgdl.run`. Raise
+    `UserError` if a submission does not exist, or if a function has no source.
     """
     arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]
     if functions and len(functions) < len(arguments):
         raise UserError("submissions", expected="functions only, or paths and names only", found="both")
     if not functions:
-        return find_submissions([str(one) for one in arguments], names, progress.note)
+        return find_submissions([str(one) for one in arguments], names, progress.note, as_files=as_files)
     if names and len(names) != len(functions):
         raise UserError("names", expected=f"one for each function ({len(functions)} in all)", found=len(names))
-    found = [from_function(one, name, progress.note) for one, name in zip_longest(functions, names)]
-    if len({alike(one.name) for one in found}) < len(found):
-        raise UserError("two functions have one name", found=", ".join(one.name for one in found))
-    return found
+    return [from_function(one, name, progress.note) for one, name in zip_longest(functions, names)], []
 
 
 def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
@@ -55,41 +55,69 @@ def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
 
 def settle_names(
     submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm
-) -> tuple[list[Submission], list[str]]:
+) -> tuple[list[Submission], list[str], list[str]]:
     """Find out which submissions are versions of recorded submissions, and refuse names of other submissions.
 
     If the submission's name is recorded with equal files as the last version, the submission gets the recorded path.
     If the name is recorded with other files, the submission is a new version, provided that its path is recorded under
-    this name, that the user chose the name (`given`), or that the user confirms it; otherwise raise `UserError`. Also
-    raise `UserError` for a name that could be mistaken for a recorded name.
+    this name, that the user chose the name (`given`), or that the user confirms it; otherwise it is refused. A name
+    that could be mistaken for a recorded name is refused, too. If several submissions have equal names, or names that
+    could be mistaken for each other, all are refused but the one whose path is recorded under its name, if any.
 
     Returns:
-        The submissions, and a note on each submission of which the board will show another version than before.
+        The submissions, each once; a note on each of which the board will show another version than before; and a line
+        on each refused submission.
     """
     known: dict[str, list[Request]] = {}
     for request in by_age(records.requests()):
         known.setdefault(request.submission, []).append(request)
     similar = {alike(name): name for name in known}
-    settled, notes = [], []
-    for submission in submissions:
+    sharing: dict[str, list[Submission]] = {}
+    distinct = {(one.name, one.source, one.digest): one for one in submissions}.values()
+    for submission in distinct:
+        sharing.setdefault(alike(submission.name), []).append(submission)
+    settled, notes, refused = [], [], []
+    for submission in distinct:
         before = known.get(submission.name, [])
         if submission.is_baseline:
             settled.append(submission)
-        elif before and submission.digest == before[-1].submission_digest:
-            is_known = submission.source in {request.source for request in before}
-            settled.append(submission if is_known else replace(submission, source=before[-1].source))
-        elif before:
-            if not given and submission.source not in {request.source for request in before}:
+            continue
+        is_known = _is_known(submission, known)
+        try:
+            _require_unshared(submission, sharing[alike(submission.name)], known)
+            if before and submission.digest == before[-1].submission_digest:
+                settled.append(submission if is_known else replace(submission, source=before[-1].source))
+                continue
+            if before and not given and not is_known:
                 _require_confirmed(submission, before[-1], confirm)
-            notes.append(_note(submission, before))
-            settled.append(submission)
-        elif other := similar.get(alike(submission.name)):
-            problem = f"{submission.name!r} could be mistaken for {other!r}, which is recorded here"
-            remedy = f"name it with --as NAME (--as {other!r} makes it a version of the recorded submission)"
-            raise UserError(problem, file=submission.source, remedy=remedy)
-        else:
-            settled.append(submission)
-    return settled, notes
+            if not before and (other := similar.get(alike(submission.name))):
+                problem = f"{submission.name!r} could be mistaken for {other!r}, which is recorded here"
+                remedy = f"{RENAME} (--as {other!r} makes it a version of the recorded submission)"
+                raise UserError(problem, file=submission.source, remedy=remedy)
+        except UserError as error:
+            refused.append(str(error))
+            continue
+        settled.append(submission)
+        notes += [_note(submission, before)] if before else []
+    return settled, notes, refused
+
+
+def _is_known(submission: Submission, known: Mapping[str, Sequence[Request]]) -> bool:
+    return submission.source in {request.source for request in known.get(submission.name, [])}
+
+
+def _require_unshared(
+    submission: Submission, sharing: Sequence[Submission], known: Mapping[str, Sequence[Request]]
+) -> None:
+    """Raise `UserError` if other submissions share the name, unless only this one has a recorded path."""
+    others = [one for one in sharing if one is not submission and not one.is_baseline]
+    is_owner = _is_known(submission, known) and not any(_is_known(one, known) for one in others)
+    if others and not is_owner:
+        other = others[0]
+        problem = f"{submission.name!r} could be mistaken for {other.name!r}, the name of {other.source}"
+        if submission.name == other.name:
+            problem = f"another submission is called {other.name!r}: {other.source}"
+        raise UserError(problem, file=submission.source, remedy=RENAME)
 
 
 def _note(submission: Submission, before: Sequence[Request]) -> str:
@@ -102,7 +130,7 @@ def _require_confirmed(submission: Submission, last: Request, confirm: Confirm) 
     question = f"{submission.name!r} was last run from {last.source}. Is {submission.source} a new version of it?"
     if not confirm(question):
         problem = f"another submission is called {submission.name!r}: {last.source}"
-        remedy = f"name it with --as NAME (--as {submission.name!r} makes it a new version of the other submission)"
+        remedy = f"{RENAME} (--as {submission.name!r} makes it a new version of the other submission)"
         raise UserError(problem, file=submission.source, remedy=remedy)
 
 

@@ -2,16 +2,17 @@
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from harness.api.needs import failed_for_initial_weights
+from harness.api.summarized import Summarized
 from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 
 SHOWN_MACHINES = 8  #: maximum number of machines that a line names
 
 
-class Tally:
+class Tally(Summarized):
     """Counts of the outcomes of a run's calls. To save memory, only the time of each single call is kept."""
 
     def __init__(self) -> None:
@@ -33,6 +34,14 @@ class Tally:
         self.starved[place[:2]] += row.is_starved and row.call_wall_s > 0
         if not row.call.model.has_initial_weights and failed_for_initial_weights(row.outcome, row.message):
             self.lacking_initial_weights.add(row.call.task.name)
+
+    @property
+    def summary(self) -> list[str]:
+        """The outcomes of each submission on each task."""
+        return [
+            f"{submission} on {task}{', repeated' * repeated}: {describe_outcomes(counts)}"
+            for (submission, task, repeated), counts in sorted(self.outcomes.items())
+        ]
 
     @property
     def total(self) -> int:
@@ -58,6 +67,11 @@ class Tally:
     def all_ok(self) -> bool:
         """Whether every call returned a finite number."""
         return all(counts.total() == counts[Outcome.OK] for counts in self.outcomes.values())
+
+
+def describe_outcomes(counts: Mapping[str, int]) -> str:
+    """Return a text such as `7 OK, 2 TIMEOUT`; `counts` is outcome -> number of calls."""
+    return ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
 
 
 def machines_line(machines: Counter[str]) -> str:

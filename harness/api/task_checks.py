@@ -10,6 +10,7 @@ from harness.format.reference import Reference, read_reference
 from harness.task import DEFAULT_DIRECTORY, task_notes
 from harness.task.contents import changed_since_fetched
 from harness.task.hidden import Withhold
+from harness.task.incomplete import advice_on_damage
 from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.task import Task, check_tasks
 from harness.text import counted
@@ -24,7 +25,7 @@ class Validated:
     task: str
     verdict: str  #: a line that ends in `valid` or `invalid`
     problems: Sequence[str]  #: empty if the task is valid
-    notes: Sequence[str]  #: remarks on a valid task; empty if the task is invalid or hidden
+    notes: Sequence[str]  #: remarks on a valid task that is not hidden; how to mend an invalid task that was built
 
 
 def validate_tasks(
@@ -49,7 +50,7 @@ def _validated(files: TaskFiles, outcome: Outcome, withhold: Withhold) -> Valida
     found = [*(outcome.problems if isinstance(outcome, InvalidTaskError) else ()), *changed_since_fetched(files)]
     problems = withhold.problems(files, found)
     withheld = not found and withhold.covers(files.hidden)
-    notes = [] if problems or withheld else _notes(outcome)
+    notes = advice_on_damage(files.reference) if problems else [] if withheld else _notes(outcome)
     return Validated(files.name, _verdict(outcome, files, len(found), withheld=withheld), problems, notes)
 
 

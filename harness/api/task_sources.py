@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.api.summarized import Summarized
 from harness.cores import available_cores
 from harness.corpus import catalogue as packaged
 from harness.corpus.build import Build, Event
@@ -19,8 +20,8 @@ from scoring import MINIMUM_HYPERPARAMETERS
 ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], None]]]
 
 
-@dataclass(frozen=True)
-class BuildResult:
+@dataclass(frozen=True, repr=False)
+class BuildResult(Summarized):
     """The state of a task after a build. A model is identified by its number in the task."""
 
     build: Build  #: the recipe and the files of the build
@@ -43,6 +44,12 @@ class BuildResult:
     def gaps(self) -> list[float]:
         """The generalization gaps of the finished models."""
         return [one["metrics"]["train_acc"] - one["metrics"]["test_acc"] for one in self.records.values()]
+
+    @property
+    def summary(self) -> list[str]:
+        """The number of finished models, and of failed ones."""
+        recipe = self.build.recipe
+        return [f"{recipe.name}: {len(self.records)} of {len(recipe.cells)} models trained, {len(self.failed)} failed"]
 
     @property
     def content(self) -> dict[str, Any]:
@@ -88,11 +95,12 @@ def build_task(
         UserError: there is no such recipe, it is invalid, or another process builds the task.
     """
     build = Build(read_recipe(packaged.find_recipe(str(recipe))), Path(output))
-    if not build.is_finished:
+    if not (resume and build.is_finished):
         with build.locked():
-            if not build.is_finished:  # another command may have finished it meanwhile
+            if not (resume and build.is_finished):  # another command may have finished it meanwhile
                 return _build(build, workers, limit, tell, show, resume=resume)
     build.hide()  # the recipe may have been marked as hidden after the build
+    build.require_intact()
     tell(f"{build.task} is finished already")
     return BuildResult(build, build.records())
 
@@ -106,19 +114,21 @@ def _build(
     *,
     resume: bool,
 ) -> BuildResult:
+    if not resume:
+        build.forget()
     cells, number = build.recipe.cells, len(build.recipe.grid)
     if number < MINIMUM_HYPERPARAMETERS:
         tell(f"Note: the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {number}.")
-    if not resume:
-        build.forget()
     build.begin()
+    for name in build.remove_damaged():
+        tell(f"{name}: damaged or incomplete; to be made anew")
     finished = build.records()
     missing = [cell.number for cell in cells[:limit] if cell.number not in finished]
     if finished:
         tell(f"{len(finished)} of {len(cells)} models are finished already")
     at_once = workers or len(find_gpus()) or max(available_cores() // build.recipe.threads, 1)
     started = time.monotonic()
-    failed = _train(build, missing, min(at_once, len(missing)), tell, show) if missing else []
+    failed = _train(build, missing, min(at_once, len(missing)), tell, show) if missing or not build.has_data else []
     seconds = time.monotonic() - started
     result = BuildResult(build, build.records(), failed, len(missing) - len(failed), seconds)
     if not failed and not result.refused and len(result.records) == len(cells):
@@ -131,7 +141,7 @@ def _train(
 ) -> list[int]:
     failed = []
     try:
-        with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), workers)) as events:
+        with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), max(workers, 1))) as events:
             for event in events:
                 seen(event)
                 if event.kind == "failed":

@@ -68,7 +68,7 @@ def hide_task(task_name: str, tasks_dir: str | Path = DEFAULT_DIRECTORY) -> Path
 def _builds(root: Path) -> "list[Build]":
     if not (root / BUILDING).is_dir():
         return []
-    from harness.corpus.build import find_builds  # here: the import needs the extra for corpora
+    from harness.corpus.unfinished import find_builds  # here: the import needs the extra for corpora
 
     return find_builds(root)
 
@@ -105,7 +105,7 @@ def _describe(files: TaskFiles, withhold: Withhold) -> dict[str, Any]:
 
 
 def _describe_build(build: "Build", withhold: Withhold) -> dict[str, Any]:
-    from harness.corpus.build import count_tests, reference_of
+    from harness.corpus.unfinished import count_tests, reference_of
 
     records = build.records()
     content: dict[str, Any] = {

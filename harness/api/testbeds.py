@@ -122,7 +122,8 @@ def testbed(
     chosen = [one.submission for one in choose_measures(measures)]
     report, withhold = ProbeReport(progress.note, progress.steps), Withhold(execution.withhold)
     # `begin_run` refuses impossible calls before the backbones are probed, which takes long.
-    begun = begin_run(chosen, Path(tasks_dir), [task_name], execution, progress) if chosen else nullcontext()
+    where = Path(tasks_dir), [task_name]
+    begun = begin_run(chosen, *where, execution, progress, scored=False) if chosen else nullcontext()
     with begun as run:
         dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
         summary = summarize(dataset, weight=weight)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError, UserErrors
 from harness.format.problems import InvalidTaskError
-from harness.importer.data import Examples, of_arrays
+from harness.importer.data import Examples, classes_of, of_arrays
 
 _EXPECTED = "(inputs, labels), a Dataset or a DataLoader of such pairs"
 
@@ -23,7 +23,7 @@ class Arrays:
 
     source: str  #: `train` or `test`, for messages
     inputs: NDArray[Any]  #: (n, channels, ...)
-    labels: NDArray[Any]  #: (n, ...)
+    labels: NDArray[Any]  #: (n,), integers
 
     @property
     def channels_last(self) -> Examples:
@@ -38,23 +38,20 @@ def arrays_of(data: Any, source: str) -> Arrays:
 
     if isinstance(data, torch.utils.data.Dataset):
         data = torch.utils.data.DataLoader(data, batch_size=_BATCH)
-    if isinstance(data, tuple | list) and len(data) == 2 and all(hasattr(part, "shape") for part in data):
-        parts = [data]
-    else:
-        try:
-            parts = [(inputs, labels) for inputs, labels in data]
-        except (TypeError, ValueError) as error:
-            raise UserError(source, expected=_EXPECTED, found=type(data).__name__) from error
-    if not any(len(inputs) for inputs, _ in parts):
-        raise UserError(source, expected="at least 1 example", found="none")
-    inputs, labels = (np.concatenate([_array(part[place]) for part in parts]) for place in (0, 1))
+    is_pair = isinstance(data, tuple | list) and len(data) == 2 and all(hasattr(part, "shape") for part in data)
+    try:
+        parts = [(_array(inputs), _array(labels)) for inputs, labels in ([data] if is_pair else data)]
+        if not any(len(inputs) for inputs, _ in parts):
+            raise UserError(source, expected="at least 1 example", found="none")
+        inputs, labels = map(np.concatenate, zip(*parts, strict=True))
+    except (TypeError, ValueError) as error:
+        raise UserError(source, expected=_EXPECTED, found=type(data).__name__) from error
     if inputs.ndim < 2 or len(inputs) != len(labels):
         found = f"shapes {inputs.shape} and {labels.shape}"
         raise UserError(source, expected="inputs (n, ...) with a label for each", found=found)
-    for name, part in (("inputs", inputs), ("labels", labels)):
-        if part.dtype.kind not in "biuf":
-            raise UserError(source, expected=f"{name} that are real numbers", found=part.dtype)
-    return Arrays(source, inputs, labels)
+    if inputs.dtype.kind not in "biuf":
+        raise UserError(source, expected="inputs that are real numbers", found=inputs.dtype)
+    return Arrays(source, inputs, classes_of(labels, source))
 
 
 def _array(values: Any) -> NDArray[Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from harness.api.torch_data import arrays_of, named_in_errors
 from harness.importer.data import write_arrays
 from harness.processes import Process
-from harness.processes.runtimes import require_runtime
+from harness.processes.runtimes import require_tensorflow
 from harness.torch_import.check import EXAMPLES, OutputComparison
 from harness.torch_import.export import Exporter
 from harness.torch_import.pt2 import read_pt2
@@ -34,7 +34,7 @@ def measures_of_module(module: Any, data: Any, names: Sequence[str]) -> list[dic
     Raise `UserError` if the module cannot be translated to Keras, or if the data do not fit it.
     """
     arrays = arrays_of(data, "data")
-    runtime = require_runtime("tensorflow", "the measures need TensorFlow")
+    runtime = require_tensorflow("the measures need TensorFlow")
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pgdl-")))
         stack.enter_context(named_in_errors(str(place)))

@@ -30,7 +30,7 @@ def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
 def _advice_on_calls(row: Row) -> list[str]:
     failures, lines = row.public_failures, []
     if missing := failures.pop(MISSING, 0) + failures.pop(Outcome.INFRA_ERROR, 0):
-        lines.append(f"complete the run: repeat pgdl run, which makes only the missing calls ({missing}).")
+        lines.append(f"complete the run: the same command makes only the missing calls ({missing}).")
     if failures:
         calls = [call for task in row.tasks.values() if not task.withheld for call in task.calls.items()]
         example = next(model for model, call in calls if call.outcome in failures)

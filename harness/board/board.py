@@ -3,16 +3,19 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.board import formats
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row
 from harness.board.columns import TASK_SCORE, find_more
 from harness.board.hyperparameters import Hyperparameters
 from harness.board.row import Row
 from harness.board.yardsticks import Oracle
+from harness.text import safe_line
 from scoring import Comparison, Difference, Entry, rank
 
 
@@ -44,6 +47,16 @@ class Board:
     oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
     hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
     more: Sequence[TaskColumn] = ()  #: columns that the user requested in addition
+
+    def __repr__(self) -> str:
+        return str(formats.find("table").render(self))
+
+    def _repr_html_(self) -> str:
+        """The table and remarks for notebooks."""
+        lines = [self.headings, *map(self.cells, self.rows)]
+        cells = ["".join(f"<td>{escape(safe_line(cell))}</td>" for cell in line) for line in lines]
+        remarks = [f"<p>{escape(safe_line(line))}</p>" for line in [*self.remarks, *self.layout.marks(self)]]
+        return f"<table>{''.join(f'<tr>{line}</tr>' for line in cells)}</table>{''.join(remarks)}"
 
     @cached_property
     def columns(self) -> list[Column[Row]]:

@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Protocol
 
 from harness.about import About
 from harness.configuration import Configuration
 from harness.format.reference import Reference
-from harness.names import LIBRARY
+from harness.names import FUNCTION, LIBRARY
 from harness.outcome import Outcome
 from scoring import Failure, TaskCalls
 
@@ -69,6 +70,18 @@ class Calls:
     def sandboxed(self) -> bool:
         """Whether a sandbox isolated the calls; otherwise the row gets no rank."""
         return self.configuration is None or self.configuration.is_sandboxed
+
+    @property
+    def is_function(self) -> bool:
+        """Whether the submission is a Python function: no command can call it."""
+        return self.source.startswith(FUNCTION)
+
+    @property
+    def is_in_repository(self) -> bool:
+        """Whether only `pgdl ci` can read the files: the path that it records is relative, those of others are not."""
+        if self.is_baseline or self.is_function or self.source == self.submission:
+            return False
+        return not (PurePosixPath(self.source).is_absolute() or PureWindowsPath(self.source).is_absolute())
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
         """Return the results on one task, for scoring. A model in `stale` has the failure `STALE` as its result."""

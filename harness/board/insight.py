@@ -1,6 +1,6 @@
 """Explanations of scores for the authors of submissions: decisive models, missed hyperparameters, and time."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,10 +56,9 @@ def time_steps(row: Row) -> list[TimeStep]:
 
 def is_on_front(rows: Sequence[Row]) -> list[bool]:
     """Return whether each row is on the Pareto front of score and time; False for a row without times."""
-    timed = [row for row in rows if row.seconds_per_model is not None]
-    front = pareto_front([row.seconds_per_model or 0.0 for row in timed], [row.score for row in timed])
-    on_front: Mapping[int, bool] = {id(row): on for row, on in zip(timed, front, strict=True)}
-    return [on_front.get(id(row), False) for row in rows]
+    seconds = [row.seconds_per_model for row in rows]
+    scores = [None if time is None else row.score for row, time in zip(rows, seconds, strict=True)]
+    return pareto_front([time or 0.0 for time in seconds], scores)
 
 
 def _insight(task: OnTask) -> Insight:

@@ -8,7 +8,7 @@ from harness.board import identical
 from harness.board.collect import Calls, Collected
 from harness.configuration import GIB, Configuration
 from harness.format.reference import Reference
-from harness.names import FUNCTION, alike
+from harness.names import alike
 from harness.task.task_notes import abbreviated
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
@@ -30,8 +30,8 @@ def remarks_on_records(
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
     """Return a remark for each group of submissions whose outdated records a single command can renew.
 
-    The submissions of a group have the same settings, equal numbers of outdated records on each task, and names that
-    cannot be confused with each other.
+    The submissions of a group have the same settings and kind of source, equal numbers of outdated records on each
+    task, and names that cannot be confused with each other.
     """
     lost: dict[tuple[Any, ...], list[Calls]] = {}
     turns: Counter[tuple[Any, ...]] = Counter()
@@ -40,10 +40,10 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
             settings = calls.configuration.settings if calls.configuration else None
             per_task = tuple(sorted(Counter(task for task, _ in calls.stale).items()))
             name = calls.submission if calls.is_baseline else alike(calls.submission)
-            is_function = calls.source.startswith(FUNCTION)  # no command can call it
+            origin = calls.is_function, calls.is_in_repository
             turn = turns[per_task, settings, name]
             turns[per_task, settings, name] += 1
-            lost.setdefault((per_task, settings, turn, is_function), []).append(calls)
+            lost.setdefault((per_task, settings, turn, origin), []).append(calls)
     lines = []
     for (per_task, *_), all_calls in lost.items():
         counts = ", ".join(f"{number} on {task}" for task, number in per_task)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
+from harness.outcome import LONGEST_OUTPUT_TAIL
 from harness.printing import say
 from harness.text import counted
 
@@ -43,9 +44,10 @@ def last_frame(output: str) -> tuple[str, str] | None:
 
 
 def last_traceback(output: str) -> str:
-    """Return the end of the last traceback in the output of a call; "" without a traceback."""
+    """Return the end of the last traceback in the recorded output of a call; "" without a traceback."""
     _, start, rest = output.rpartition("Traceback (most recent call last):")
-    lines = without_libraries((start + rest).splitlines()) if start else []
+    is_cut = len(output) >= LONGEST_OUTPUT_TAIL and FRAME.search(output) is not None  # the start is not recorded
+    lines = without_libraries((start + rest).splitlines()) if start or is_cut else []
     return "\n".join(line[:TRACEBACK_WIDTH] for line in lines[-TRACEBACK_LINES:])
 
 

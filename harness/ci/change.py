@@ -11,8 +11,8 @@ from harness.names import alike
 from harness.submission.name import clean, taken
 from harness.text import printable
 
-#: Maximum number of submissions in a revision, and of other changed files in a report.
-MAX_SUBMISSIONS, MAX_OTHERS = 10_000, 20
+#: Maximum numbers of submissions in a revision, and of changed files.
+MAX_SUBMISSIONS, MAX_CHANGED = 10_000, 100_000
 
 #: Suffixes of submissions in a single file.
 SUFFIXES = (".py", ".zip")
@@ -30,25 +30,35 @@ class Change:
     removed: tuple[str, ...] = ()  #: names of submissions that the change removes
     renamed: Mapping[str, str] = field(default_factory=dict)  #: new name -> name of the same files at `base`
     refused: Mapping[str, str] = field(default_factory=dict)  #: path in the folder -> why its name is refused
-    others: tuple[str, ...] = ()  #: changed files that belong to no submission, at most `MAX_OTHERS`
-    more: bool = False  #: whether `others` is incomplete
+    diverged: tuple[str, ...] = ()  #: names of submissions that both the change and, meanwhile, the base have changed
+    others: tuple[str, ...] = ()  #: changed files that belong to no submission, the most important first
+
+    @property
+    def untouched(self) -> set[str]:
+        """Names of the submissions of the base that stay as they are."""
+        return self.after.keys() - self.touched.keys()
+
+    @property
+    def overwritten(self) -> list[str]:
+        """Names of the submissions of the base that the change replaces, renames or removes."""
+        return sorted(self.before.keys() - self.untouched)
 
 
-def find_change(repository: Repository, folder: str, head: str, base: str | None) -> Change:
+def find_change(repository: Repository, folder: str, head: str, base: str | None, tasks: str = "") -> Change:
     """Return how a merge of the revision `head` into `base` would change the submissions in `folder`.
 
     A submission at `head` is touched if it differs from `base` and from the last common commit of both. Without `base`,
-    every submission is touched. Raise `UserError` for an unknown revision or folder.
+    every submission is touched. Changed files below the folder `tasks` are the first of `others`. Raise `UserError` for
+    an unknown revision or folder.
     """
     head = repository.resolve(head)
-    revisions = [head] if base is None else [head, repository.resolve(base)]
-    if all(repository.folder(revision, folder) is None for revision in revisions):
+    base = None if base is None else repository.resolve(base)
+    if not any(repository.folder(revision, folder) for revision in (head, base) if revision is not None):
         raise UserError("--submissions", expected="a folder of the repository", found=f"none called {folder!r}")
     if base is None:
         here = _paths(repository, head, folder)
         names, refused = _named(here, {})
         return Change(head, None, {}, names, dict.fromkeys(names, "new"), refused=_plain(refused))
-    base = repository.resolve(base)
     origin = repository.merge_base(base, head)
     at_base, at_origin, at_head = (_paths(repository, revision, folder) for revision in (base, origin, head))
     changed = {path for path, entry in at_head.items() if entry not in (at_origin.get(path), at_base.get(path))}
@@ -62,18 +72,20 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
     renamed = _renamed({n: after[n] for n in touched if n not in before}, {n: before[n] for n in gone_names})
     touched |= dict.fromkeys(renamed, "renamed")
     removed = tuple(name for name in gone_names if name not in renamed.values())
-    others, more = _others(repository, origin, head, folder, {*at_origin, *at_head})
-    return Change(head, base, before, after, touched, removed, renamed, refused, others, more)
+    moved_on = {path for path in changed | gone if at_base.get(path) != at_origin.get(path)}
+    diverged = sorted({name_of(at_head.get(path) or at_origin[path]) for path in moved_on})
+    others = _others(repository, origin, head, folder, {*at_origin, *at_head})
+    others.sort(key=lambda path: (_weight(path, tasks), path))
+    return Change(
+        head, base, before, after, touched, removed, renamed, refused, tuple(diverged), tuple(map(printable, others))
+    )
 
 
-def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[str, str]:
-    left = {name: entry.id for name, entry in gone.items()}
-    pairs = {}
-    for name, entry in new.items():
-        if old := next((old for old, its_id in left.items() if its_id == entry.id), None):
-            pairs[name] = old
-            del left[old]
-    return pairs
+def _renamed(new: Mapping[str, GitEntry], gone: dict[str, GitEntry]) -> dict[str, str]:
+    names: dict[str, list[str]] = {}  # ID of the files -> names in `gone`, the last first
+    for name, entry in reversed(gone.items()):
+        names.setdefault(entry.id, []).append(name)
+    return {name: names[entry.id].pop() for name, entry in new.items() if names.get(entry.id)}
 
 
 def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitEntry]:
@@ -127,13 +139,16 @@ def path_in_repository(folder: str, entry: GitEntry) -> str:
     return str(PurePosixPath(folder, printable(entry.path)))
 
 
-def _others(
-    repository: Repository, origin: str, head: str, folder: str, submissions: set[str]
-) -> tuple[tuple[str, ...], bool]:
-    paths, more = repository.changed_paths(origin, head, MAX_SUBMISSIONS)
+def _others(repository: Repository, origin: str, head: str, folder: str, submissions: set[str]) -> list[str]:
+    paths = repository.changed_paths(origin, head, MAX_CHANGED)
     inside = "" if folder == "." else f"{folder}/"
-    others = [p for p in paths if not (p.startswith(inside) and p.removeprefix(inside).split("/")[0] in submissions)]
-    return tuple(map(printable, others[:MAX_OTHERS])), more or len(others) > MAX_OTHERS
+    return [p for p in paths if not (p.startswith(inside) and p.removeprefix(inside).split("/")[0] in submissions)]
+
+
+def _weight(path: str, tasks: str) -> int:
+    """Return 0 for a file below `tasks`, 1 below .github, 2 for another hidden file or folder, 3 for others."""
+    starts = (f"{tasks}/", ".github/", ".")
+    return next((weight for weight, start in enumerate(starts) if path.startswith(start)), len(starts))
 
 
 def require_folder(text: str) -> str:

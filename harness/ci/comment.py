@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness import markdown
-from harness.ci.report import MAX_BYTES, ChangeReport, Line, ReportError
+from harness.ci.report import MAX_BYTES, MAX_OTHERS, ChangeReport, Line, ReportError
 from harness.errors import UserError
 from harness.reading import read_regular
 from harness.text import p_value_equation, p_value_text
@@ -23,6 +23,9 @@ SHOWN, WIDTH = 30, 200
 
 #: Maximum number of tracebacks in the comment.
 TRACEBACKS = 5
+
+#: Changes of submissions that the base has.
+OVERWRITING = ("changed", "renamed", "removed")
 
 #: Columns that are left out if a task is hidden.
 WITHHELD = ("interval (90 %)", "chance", "p", "possible ranks")
@@ -39,21 +42,27 @@ FOOTER = (
 def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return the comment on a report. It ends with `links` (text -> address)."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
+    parts += _section("Before you merge", [*map(code, report.notes)])
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
     if lines:
-        parts += ["", *_table(lines, report), *_more(left_out, "submissions"), *_withheld(report)]
+        parts += [
+            *_overwritten(report.lines),
+            "",
+            *_table(lines, report),
+            *_more(left_out, "submissions"),
+            *_withheld(report),
+        ]
     failed = [line for line in lines if line.problem and line.change != "refused"]
     parts += _section("Problems", [f"{code(line.name)}: {code(line.problem)}" for line in failed])
     parts += _tracebacks(lines)
-    parts += _section("Against the neighbours on the board", [text for line in lines for text in _neighbours(line)])
+    parts += _section("Against the neighbours on the board", _neighbours(lines))
     same = [f"{', '.join(map(code, one.names[:SHOWN]))}: the same {code(one.what)}" for one in report.same]
     parts += _section("The same under several names", same)
     moved = [f"{code(one.name)}: {_rank(one.rank_before)} → {_rank(one.rank)}" for one in report.moved]
     parts += _section("Ranks of others", moved)
-    if report.others:
-        title = "Other files of this change, none of which was used"
-        parts += _section(title, [*map(code, report.others), *(["and more"] if report.more_others else [])])
+    parts += _section("Other files of this change, none of which was used", [*map(code, report.others[:MAX_OTHERS])])
+    parts += _more(report.n_others - MAX_OTHERS, "files")
     parts += ["", " · ".join(f"[{text}]({address})" for text, address in links.items())] if links else []
     return "\n".join([*parts, "", f"<sub>{code(report.head[:12])}. {FOOTER}</sub>", ""])
 
@@ -70,9 +79,15 @@ def _tracebacks(lines: Sequence[Line]) -> list[str]:
 
 
 def _verdict(report: ChangeReport) -> list[str]:
-    if not report.broken:
-        return ["No submission is touched." if not report.lines else "All rules are kept."]
-    return ["**The job fails:**", "", *(f"- {code(line)}" for line in report.broken[:SHOWN])]
+    if report.broken:
+        return ["**The job fails:**", "", *(f"- {code(line)}" for line in report.broken[:SHOWN])]
+    return ["No submission is touched." if not report.lines else "All rules are kept."]
+
+
+def _overwritten(lines: Sequence[Line]) -> list[str]:
+    old = [f"{code(line.renamed_from or line.name)} ({line.change})" for line in lines if line.change in OVERWRITING]
+    names = ", ".join(old[:SHOWN]) + (f" and {len(old) - SHOWN} more" if len(old) > SHOWN else "")
+    return ["", f"**Submissions of the base that this change overwrites:** {names}"] if old else []
 
 
 def _table(lines: tuple[Line, ...], report: ChangeReport) -> list[str]:
@@ -92,7 +107,7 @@ def _cells(line: Line, report: ChangeReport) -> dict[str, str]:
         "chance": _number(line.chance, report),
         "p": p_value_text(line.p_value),
         "possible ranks": "-" if line.best_rank is None else f"{line.best_rank} to {_rank(line.worst_rank)}",
-        "models": f"{line.calls_ok} of {line.calls_expected}",
+        "models": f"{line.calls_ok} of {line.calls_expected}" if line.calls_expected else "-",
     }
 
 
@@ -107,17 +122,21 @@ def _withheld(report: ChangeReport) -> list[str]:
 
 
 def _before_and_after(before: str, after: str, line: Line) -> str:
-    return f"{before} → {after}" if line.change in ("changed", "renamed", "removed") else after
+    return f"{before} → {after}" if line.change in OVERWRITING else after
 
 
-def _neighbours(line: Line) -> list[str]:
-    pairs = (("below", line.above, line.above_p_value), ("above", line.below, line.below_p_value))
-    texts = []
-    for side, other, p_value in pairs:
-        if p_value is not None:
-            clear = "a clear" if p_value <= CLEAR else "no clear"
-            texts.append(f"{code(line.name)} is {side} {code(other)}: {clear} difference ({p_value_equation(p_value)})")
-    return texts
+def _neighbours(lines: Sequence[Line]) -> list[str]:
+    """Return a text on each difference from a neighbour. Submissions with the same difference share a text."""
+    names: dict[str, list[str]] = {}
+    for line in lines:
+        for side, other, p_value in (
+            ("below", line.above, line.above_p_value), ("above", line.below, line.below_p_value),
+        ):  # fmt: skip
+            if p_value is not None:
+                clear = "a clear" if p_value <= CLEAR else "no clear"
+                text = f"{side} {code(other)}: {clear} difference ({p_value_equation(p_value)})"
+                names.setdefault(text, []).append(code(line.name))
+    return [f"{', '.join(these)} {'is' if len(these) == 1 else 'are'} {text}" for text, these in names.items()]
 
 
 def _section(title: str, items: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -70,7 +71,10 @@ class Repository:
         try:
             return self._text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         except GitError as error:
-            remedy = "fetch it first: git fetch origin REVISION"
+            is_empty = not self._text("rev-list", "--all", "--max-count=1")
+            remedy = (
+                "the repository is empty: commit first" if is_empty else "fetch it first: git fetch origin REVISION"
+            )
             raise UserError(f"no commit {printable(revision)!r}", file=self._directory, remedy=remedy) from error
 
     def merge_base(self, base: str, head: str) -> str:
@@ -78,7 +82,9 @@ class Repository:
         try:
             return self._text("merge-base", base, head).splitlines()[0]
         except (GitError, IndexError) as error:
-            remedy = "fetch the whole history (git fetch --unshallow; fetch-depth: 0)"
+            remedy = "their histories are separate: rebase the change onto the base"
+            if self._text("rev-parse", "--is-shallow-repository") == "true":
+                remedy = "fetch the whole history (git fetch --unshallow; fetch-depth: 0)"
             raise UserError(f"{base[:12]} and {head[:12]} have no common commit here", remedy=remedy) from error
 
     def folder(self, revision: str, path: str) -> str | None:
@@ -104,12 +110,14 @@ class Repository:
         """Return the committed content of a file, without filters or conversion of line ends."""
         return self._call("cat-file", "blob", blob)
 
-    def changed_paths(self, before: str, after: str, limit: int) -> tuple[list[str], bool]:
-        """Return at most `limit` paths that differ between two commits, and whether there are more."""
+    def changed_paths(self, before: str, after: str, limit: int) -> list[str]:
+        """Return the paths that differ between two commits. Raise `GitError` for more than `limit` paths."""
         command = ("diff-tree", "-r", "-z", "--no-renames", "--name-only", "--no-ext-diff", "--no-textconv")
         with self._started(*command, before, after) as output:
-            found = [os.fsdecode(part) for _, part in zip(range(limit + 1), _parts(output), strict=False)]
-        return found[:limit], len(found) > limit
+            found = [os.fsdecode(part) for part in islice(_parts(output), limit + 1)]
+        if len(found) > limit:
+            raise GitError(f"expected at most {limit} changed files, found more")
+        return found
 
     def _listing(self, *arguments: str, limit: int) -> Iterator[GitEntry]:
         with self._started(*arguments) as output:

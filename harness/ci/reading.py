@@ -29,21 +29,23 @@ def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Sub
     Raise `RefusedError` if the submission does not consist of regular files, is too large, or cannot be run.
     """
     name = name_of(entry)
+    if entry.mode in KINDS:
+        raise RefusedError(f"expected a file or folder, found {KINDS[entry.mode]}")
     with tempfile.TemporaryDirectory(prefix="pgdl-ci-") as private:
         path = Path(private, name if entry.mode == FOLDER else name + PurePosixPath(entry.path).suffix)
+        prefix = f"{path.name}: "  # the caller names the submission
         try:
             if entry.mode == FOLDER:
                 _write_folder(repository, entry, path)
             else:
-                _require_file(entry.mode, printable(entry.path))
                 _write(repository, entry.id, _bounded(repository.size(entry.id)), path)
             found = find_submission(str(path), name)
         except (GitError, SubmissionError, UserError) as error:
-            raise RefusedError(printable(str(error)).replace(f"{private}/", "")) from error
+            raise RefusedError(printable(str(error)).replace(f"{private}/", "").removeprefix(prefix)) from error
         except OSError as error:
-            raise RefusedError(f"{name}: cannot be written: {error.strerror}") from error
+            raise RefusedError(f"cannot be written: {error.strerror}") from error
     if found.problem:
-        raise RefusedError(found.problem)
+        raise RefusedError(found.problem.removeprefix(prefix))
     inside = Path(found.source).relative_to(own_path(path))
     return replace(found, source=str(PurePosixPath(path_in_repository(folder, entry), inside.as_posix())))
 
@@ -58,18 +60,14 @@ def _write_folder(repository: Repository, folder: GitEntry, target: Path) -> Non
         check_name(name)
         if name != entry.path:
             raise SubmissionError(f"{name}: expected a name of printable characters")
-        _require_file(entry.mode, name)
+        if entry.mode in KINDS:
+            raise SubmissionError(f"{name}: expected a regular file, found {KINDS[entry.mode]}")
     _bounded(sum(entry.size or 0 for entry in entries))
     target.mkdir()
     for entry in entries:
         file = target / entry.path
         file.parent.mkdir(parents=True, exist_ok=True)
         _write(repository, entry.id, entry.size or 0, file)
-
-
-def _require_file(mode: str, name: str) -> None:
-    if mode in KINDS:
-        raise SubmissionError(f"{name}: expected a regular file, found {KINDS[mode]}")
 
 
 def _bounded(size: int) -> int:
@@ -125,7 +123,7 @@ def read_touched(repository: Repository, folder: str, change: Change) -> Touched
         try:
             submission = read_submission(repository, folder, entry)
             if flaw := find_flaw(submission.files["complexity.py"]):
-                raise RefusedError(f"complexity.py: {flaw}")
+                raise RefusedError(flaw if path.endswith(".py") else f"complexity.py: {flaw}")
         except RefusedError as error:
             touched.refuse(name, str(error), Failures([annotation("error", str(error), path)]))
         else:

@@ -12,7 +12,10 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 from harness.parsing import parse_json
 
 #: Version of the file's format.
-FORMAT = 6
+FORMAT = 7
+
+#: Maximum number of files in `ChangeReport.others`.
+MAX_OTHERS = 20
 
 #: Maximum number of bytes of the file, of entries of a list, and of characters of a text.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
@@ -77,10 +80,11 @@ class ChangeReport:
     decimals: int  #: number of decimals of published scores
     lines: tuple[Line, ...]
     moved: tuple[Moved, ...] = ()
-    others: tuple[str, ...] = ()  #: files of the change that belong to no submission, and were not used
-    more_others: bool = False  #: whether `others` is incomplete
+    others: tuple[str, ...] = ()  #: files of the change that belong to no submission: the most important ones
+    n_others: int = 0  #: number of all files of the change that belong to no submission
     missing: tuple[str, ...] = ()  #: untouched submissions that lack records; if there are any, the report has no ranks
     broken: tuple[str, ...] = ()  #: a line for each rule that the change breaks
+    notes: tuple[str, ...] = ()  #: a line for each fact that breaks no rule, but must be known before a merge
     same: tuple[Same, ...] = ()
     withheld: tuple[str, ...] = ()  #: hidden tasks, for which scores are rounded and other figures withheld
 

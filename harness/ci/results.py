@@ -41,7 +41,9 @@ def lines_of(
 
 
 def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
-    """Return the untouched submissions whose rank changes, in the order of the board."""
+    """Return the untouched submissions whose rank changes, in the order of the board; none without a base."""
+    if change.base is None:
+        return []
     earlier = newest_rows(before)
     others = {name: row for name, row in newest_rows(after).items() if name not in change.touched and name in earlier}
     pairs = [(earlier[name], row) for name, row in others.items()]

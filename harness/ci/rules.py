@@ -19,19 +19,22 @@ class Rules:
     min_score: float | None = None  #: minimum score of a touched submission; None: no such rule
     at_most: int = AT_MOST  #: maximum number of touched submissions
     only_submissions: bool = False  #: the change must not touch any other file
+    only_new: bool = False  #: the change must not change, rename or remove a submission of the base
 
-    def stop(self, change: "Change") -> bool:
+    def are_exceeded_by(self, change: "Change") -> bool:
         """Return whether no submission is evaluated, because the change touches more than `at_most` submissions."""
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:
-        """Return a line for each of the rules `at_most` and `only_submissions` that a change breaks."""
+        """Return a line for each of the rules `at_most`, `only_submissions` and `only_new` that a change breaks."""
         broken = []
-        if self.stop(change):
+        if self.are_exceeded_by(change):
             touched = len(change.touched)
             broken.append(f"the change touches {touched} submissions, more than {self.at_most}: none was evaluated")
         if self.only_submissions and change.others:
             broken.append("the change touches files that belong to no submission")
+        if self.only_new and change.overwritten:
+            broken.append(f"the change overwrites submissions of the base: {', '.join(change.overwritten)}")
         return broken
 
     def broken_by(self, line: Line) -> list[str]:

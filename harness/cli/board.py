@@ -7,6 +7,7 @@ import click
 
 import pgdl
 from harness.cli import formats, options
+from harness.cli.outputs import prepare_directory, prepare_site
 from harness.errors import UserError
 from harness.printing import say
 
@@ -44,6 +45,8 @@ def command(
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
     formats.require_table(form, wide=wide, explain=explain)
     formats.require_directory(output, STEM)
+    prepare_directory(output)
+    prepare_site(html)
     from harness.board.formats import write
     from harness.site import TITLE
 

@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 from rich.console import Console
 from rich.status import Status
 
+from harness.api.tally import describe_outcomes
 from harness.ci.annotations import without_libraries
 from harness.cli.summary import WITHHELD_NOTE
 from harness.cli.terminal import Terminal
 from harness.execution.check import WHOLE_CALL_S, Trial
-from harness.execution.forecast import Forecast
 from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
@@ -18,7 +18,7 @@ from harness.tables import plain, print_lines
 from harness.task.selection import PartOfData
 from harness.task.task import Task
 from harness.task.task_notes import outputs_of
-from harness.text import counted, duration
+from harness.text import counted, without_numbers
 from pgdl import CheckReport
 
 #: Number of lines that are shown from the end of a call's output.
@@ -64,7 +64,7 @@ class CallTable:
         left_out, told = 0, set[tuple[Outcome, str]]()
         for done in self._seen:
             result, is_first = done.result, done is self._seen[0]
-            failure = (result.outcome, result.message)
+            failure = (result.outcome, without_numbers(result.message))
             if whole or (failure not in told if result.outcome is not Outcome.OK else is_first):
                 self._print_output(done, LINES if not whole else None)
             else:
@@ -131,7 +131,7 @@ def print_verdict(report: CheckReport, console: Console) -> None:
     """Print the verdict of a check, its warnings, and the forecast of a full run."""
     name = report.submission.name
     for task, counts in report.counts.items():
-        console.print(f"{task}: {', '.join(f'{number} {outcome}' for outcome, number in sorted(counts.items()))}")
+        console.print(f"{task}: {describe_outcomes(counts)}")
     if report.withheld:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(report.withheld))])
     if report.submission.problem is not None:
@@ -150,7 +150,7 @@ def print_verdict(report: CheckReport, console: Console) -> None:
     for warning in report.warnings:
         console.print(f"Warning: {warning}.", style="yellow")
     if report.forecast is not None:
-        console.print(_forecast(report.forecast))
+        console.print(str(report.forecast))
     if report.partial:
         of_library = " pgdl measures --cost counts its passes." if report.submission.is_baseline else ""
         print_lines(console, [_of_parts(report.partial) + of_library])
@@ -164,13 +164,6 @@ def _why_undecided(trial: Trial, withheld: Collection[str]) -> str:
     if withheld:
         return f"{stopped}, and so were calls on parts of the training data"
     return f"{stopped}, and a call was {unknown[0].message}"
-
-
-def _forecast(expected: Forecast) -> str:
-    low, high = duration(expected.least_s), duration(expected.seconds)
-    time = f"about {high}" if low == high else f"between {low} and {high}"
-    risk = f", {expected.at_risk} may exceed the time limit" if expected.at_risk else ""
-    return f"A full run: {expected.models} models, {time}{risk}."
 
 
 def _of_parts(partial: Sequence[CallsOnParts]) -> str:

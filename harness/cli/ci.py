@@ -7,6 +7,7 @@ import click
 
 from harness.ci.rules import AT_MOST
 from harness.cli import as_json, completion, options
+from harness.cli.outputs import prepare_directory
 from harness.printing import put, say
 
 
@@ -46,6 +47,9 @@ from harness.printing import put, say
 )  # fmt: skip
 @click.option("--only-submissions", is_flag=True, help="Rule: the change touches no other files.")
 @click.option(
+    "--only-new", is_flag=True, help="Rule: the change alters, renames and removes no submission of the base."
+)
+@click.option(
     "--annotations", type=click.Choice(["auto", "github", "none"]), default="auto", show_default=True,
     help="Print failures as annotations of files; auto: on GitHub.",
 )  # fmt: skip
@@ -54,7 +58,7 @@ from harness.printing import put, say
 @options.quiet
 def command(
     output: Path | None, require_check: bool, min_score: float | None, at_most: int, only_submissions: bool,
-    annotations: str, form: str, quiet: bool, **asked: Any,
+    only_new: bool, annotations: str, form: str, quiet: bool, **asked: Any,
 ) -> int:  # fmt: skip
     """Evaluate the submissions that a change touches, and report how the leaderboard changes.
 
@@ -68,29 +72,32 @@ def command(
 
     Example: pgdl ci --base origin/main --head HEAD --require-check --output build/leaderboard
     """
-    from harness.api.ci import write_files
+    from harness.api.ci_files import require_place, write_files
     from harness.ci.annotations import add_summary, commands_stopped, under_github
     from harness.ci.rules import Rules
     from harness.cli.terminal import Terminal, warn, written
     from pgdl import ChangeJob, evaluate_change
 
-    rules = Rules(require_check, min_score, at_most, only_submissions)
+    rules = Rules(require_check, min_score, at_most, only_submissions, only_new)
     github = annotations == "github" or (annotations == "auto" and under_github())
-    beside = form == as_json.JSON
-    with commands_stopped(github, err=beside):
+    is_json = form == as_json.JSON
+    if output is not None:
+        require_place(output)
+        prepare_directory(output)
+    with commands_stopped(github, err=is_json):
         job = ChangeJob(rules=rules, **options.with_execution(asked))
         with Terminal(as_json.console_of(form, quiet=quiet), quiet=quiet) as progress:
             found = evaluate_change(job, progress)
         if output is not None:
             written(write_files(output, found), quiet=quiet)
-        elif not (beside or quiet):
-            say("The calls are recorded. For the leaderboard, the site and the comment, add --output DIR.", err=True)
-        for line in found.report.broken:
+        elif not (is_json or quiet):
+            say("For the leaderboard, the site and the comment, add --output DIR.", err=True)
+        for line in (*found.report.notes, *found.report.broken):
             warn(line)
     if github:
         for text in found.annotations:
-            say(text, err=beside)
+            say(text, err=is_json)
         add_summary(found.comment)
-    if beside and not quiet:
+    if is_json and not quiet:
         put(found.report.to_json())
     return 1 if found.report.broken else 0

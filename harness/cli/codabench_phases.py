@@ -7,6 +7,7 @@ import click
 
 import pgdl
 from harness.cli import options
+from harness.cli.outputs import prepare_site
 from harness.credentials import Address
 from harness.printing import say
 from harness.text import counted
@@ -54,6 +55,7 @@ def collect(
     """
     from harness.cli.terminal import Terminal
 
+    prepare_site(html)
     with Terminal() as progress:
         organiser = pgdl.Organiser(token_file, readable)
         found = pgdl.collect_results(

@@ -8,6 +8,7 @@ import click
 
 import pgdl
 from harness.cli import formats, options
+from harness.cli.outputs import prepare_directory
 
 if TYPE_CHECKING:
     from harness.board.board import Board
@@ -59,14 +60,12 @@ def command(
     """
     from harness.board.formats import write
     from harness.cli.terminal import Terminal, written
-    from harness.format.files import make_directory
     from harness.tables import wide_console
 
     formats.require_table(form, wide=wide)
     formats.require_stem(output, PLOTS)
     console = wide_console(quiet=quiet or form != formats.TABLE)
-    if output is not None:
-        make_directory(output.parent)
+    prepare_directory(output and output.parent)
     if recorded:
         options.require_not_given(asked.keys() - WITHOUT_CALLS, "--recorded makes no calls")
         found = pgdl.compare_recorded(**{name: asked[name] for name in WITHOUT_CALLS})

@@ -17,6 +17,9 @@ from harness.shell import typed
 if TYPE_CHECKING:
     from harness.board.board import Board
 
+#: Printed instead of the long explanations of the numbers.
+EXPLAINED = "--explain prints the rule, and what the columns mean."
+
 #: The format for people.
 TABLE = "table"
 
@@ -105,6 +108,8 @@ def show(board: "Board", form: str, wide: bool, explain: bool = True) -> None:
         put(formats.find(form).render(board))
         return
     from harness.board.formats import table
-    from harness.tables import wide_console
+    from harness.tables import print_lines, wide_console
 
-    table.show(board, wide_console(), wide=wide, explain=explain)
+    console = wide_console()
+    table.show(board, console, wide=wide, explain=explain)
+    print_lines(console, [] if explain else [EXPLAINED])

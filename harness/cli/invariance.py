@@ -8,6 +8,7 @@ import click
 
 import pgdl
 from harness.cli import as_json, options
+from harness.cli.outputs import prepare_directory
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,11 +63,9 @@ def command(least_accuracy: float, output: Path | None, form: str, quiet: bool, 
     Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance
     """
     from harness.cli.terminal import Terminal, note, written
-    from harness.format.files import make_directory
 
     console = as_json.console_of(form, quiet=quiet)
-    if output is not None:
-        make_directory(output)
+    prepare_directory(output)
     with Terminal(console, quiet=quiet) as progress:
         found = pgdl.invariance(**asked, least_accuracy=least_accuracy, progress=progress)
     for model, reason in found.study.failures.items():

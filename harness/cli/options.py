@@ -17,7 +17,7 @@ from harness.cli import completion
 from harness.cli.shown_in_full import with_warning
 from harness.configuration import LONGEST_S
 from harness.credentials import RESULTS, Address
-from harness.errors import UserError
+from harness.errors import UserError, require_directory
 from harness.names import ALL
 from harness.shell import variable_of
 from harness.task import DEFAULT_DIRECTORY
@@ -113,6 +113,12 @@ def parse_address(_context: click.Context, parameter: click.Parameter, value: An
     return None if value is None else Address(value, name)
 
 
+def _there(_context: click.Context, _parameter: click.Parameter, directory: Path | None) -> Path | None:
+    if directory is not None:
+        require_directory(directory, remedy="a task in a directory is named by --task NAME --tasks DIR")
+    return directory
+
+
 class SuggestingChoice(click.Choice[str]):
     """A choice of values. For a misspelt value, the error is one line that proposes the closest valid value."""
 
@@ -163,7 +169,7 @@ workers = _option(
 runtime = _option(
     "--runtime", type=SuggestingChoice(sorted(RUNTIMES)),
     help="Framework in which submissions run; keras2 is TensorFlow with Keras 2. Default: the submission's choice, "
-    f"otherwise {DEFAULT}.",
+    f"otherwise {DEFAULT}; of pgdl new: {DEFAULT}, or another framework if only that is installed.",
 )  # fmt: skip
 seed = _option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True,
@@ -216,7 +222,9 @@ sha256 = click.option(
     "--sha256", metavar="HEX", help="Digest of the archive at URL (task fetch), or of a --catalogue that is a URL."
 )
 #: The argument DIR of `pgdl task validate DIR` and others, which replaces --tasks.
-directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
+directory = click.argument(
+    "directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path), callback=_there
+)
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
 force = click.option("--force", is_flag=True, help="Make recorded calls again.")
 retry_timeouts = click.option(

@@ -7,6 +7,7 @@ import click
 
 import pgdl
 from harness.cli import as_json, options
+from harness.cli.outputs import prepare_directory
 
 
 def _parse_epsilon(text: str) -> tuple[int, ...]:
@@ -52,12 +53,10 @@ def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
     from harness.cli.terminal import Terminal, note, written
-    from harness.format.files import make_directory
     from harness.protocols.overfit.report import print_result, result_object, write_rows
 
     console = as_json.console_of(form, quiet=quiet)
-    if output is not None:
-        make_directory(output)
+    prepare_directory(output)
     with Terminal(console, quiet=quiet) as progress:
         result = pgdl.overfit(**asked, progress=progress)
     for model, error in result.failures.items():

@@ -7,6 +7,7 @@ import click
 
 import pgdl
 from harness.cli import as_json, completion, options
+from harness.cli.outputs import prepare_directory
 from harness.printing import say
 
 
@@ -27,6 +28,7 @@ def command(html: Path | None, form: str, **asked: Any) -> None:
 
     Example: pgdl report my_measure.py --html reports
     """
+    prepare_directory(html)
     found = pgdl.report(**asked)
     written = [] if html is None else found.write(html)
     if form == as_json.JSON:

@@ -24,15 +24,15 @@ from harness.credentials import Address
 @as_json.option
 @options.quiet
 def command(
-    submissions: tuple[str, ...], tasks_dir: Path, results: Address, names: tuple[str, ...], as_files: bool, form: str,
-    quiet: bool, **asked: Any,
-) -> int:  # fmt: skip
+    submissions: tuple[str, ...], tasks_dir: Path, results: Address, form: str, quiet: bool, **asked: Any
+) -> int:
     """Call each SUBMISSION, sandboxed and time-limited, on every model of every task.
 
     A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a measure of the library. The
     name may have parameters, as in vc_dim:image_side=28. Every call is recorded as it ends; repeating the command makes
-    only the missing calls. Two concurrent runs on one database share the work. pgdl score and pgdl board show the
-    results of --repeat, and name submissions that claim to be deterministic but are not.
+    only the missing calls. Refused files are left out, and listed with the reasons. Two concurrent runs on one database
+    share the work. pgdl score and pgdl board show the results of --repeat, and name submissions that claim to be
+    deterministic but are not.
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
@@ -40,16 +40,12 @@ def command(
     from harness.cli.summary import print_summary, summary_object
     from harness.cli.terminal import Terminal, warn
     from harness.printing import ask
-    from harness.submission import names_of_files
 
-    if as_files:
-        options.require_not_given(("names",), "--as-files names every submission")
-        names = tuple(names_of_files(submissions))
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console, quiet=quiet) as progress:
         done = pgdl.run(
-            submissions, tasks_dir=tasks_dir, results=results, names=names, **options.with_execution(asked),
-            progress=progress, confirm=ask,
+            submissions, tasks_dir=tasks_dir, results=results, **options.with_execution(asked), progress=progress,
+            confirm=ask,
         )  # fmt: skip
     if form == as_json.JSON:
         as_json.show(summary_object(done), quiet=quiet)

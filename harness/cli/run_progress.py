@@ -15,7 +15,7 @@ from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 from harness.tables import PlainColumn
-from harness.text import counted
+from harness.text import counted, without_numbers
 
 #: Maximum number of submissions for a bar each. For more submissions, only the bar of all calls is shown.
 SHOWN_LINES = 12
@@ -27,9 +27,9 @@ SHOWN_FAILURES = 5
 class RunProgress(Bars):
     """Prints failures as they happen. On a terminal, a bar shows the remaining time of each submission.
 
-    Equal failures of a submission are printed once; after the submission's last call, their number is printed. Two
-    kinds of failures are only counted: for lack of initial weights, and on the tasks `withheld`, because messages could
-    reveal facts about models.
+    Failures of a submission that differ in numbers alone are printed once; after its last call, their number is
+    printed. Two kinds of failures are only counted: for lack of initial weights, and on the tasks `withheld`, because
+    messages could reveal facts about models.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
@@ -43,7 +43,7 @@ class RunProgress(Bars):
         self._total = dict(self._left)
         self._failed: Counter[str] = Counter()
         self._machines: Counter[str] = Counter()
-        self._failures: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._failures: defaultdict[str, dict[str, list[str]]] = defaultdict(dict)
         width = max(map(len, self._total), default=0)
         self._lines: dict[str, TaskID] = {
             name: self._bars.add_task(
@@ -94,8 +94,9 @@ class RunProgress(Bars):
 
     def _show(self, name: str, row: CallSummary) -> None:
         seen, failure = self._failures[name], f"{row.outcome}: {row.message}"
-        seen[failure] += 1
-        if seen[failure] > 1:
+        alike = seen.setdefault(without_numbers(failure), [])
+        alike.append(failure)
+        if len(alike) > 1:
             return
         if len(seen) <= SHOWN_FAILURES:
             self._console.print(f"{name} on {row.call.where}: {failure}")
@@ -103,9 +104,9 @@ class RunProgress(Bars):
             self._console.print(f"{name}: further failures are counted below")
 
     def _print_repeated(self, name: str) -> None:
-        failures = list(self._failures[name].items())
-        for failure, calls in failures[:SHOWN_FAILURES]:
-            if calls > 1:
-                self._console.print(f"{name}: {counted(calls - 1, 'other call')}: {failure}")
-        if further := sum(calls for _, calls in failures[SHOWN_FAILURES:]):
+        failures = list(self._failures[name].values())
+        for first, *others in failures[:SHOWN_FAILURES]:
+            if others:
+                self._console.print(f"{name}: {counted(len(others), 'similar call')}: {first}")
+        if further := sum(map(len, failures[SHOWN_FAILURES:])):
             self._console.print(f"{name}: {counted(further, 'other call')} failed with other messages")

@@ -14,11 +14,9 @@ from scoring import RULE, SubmissionScore, TaskScore
 def print_scores(found: pgdl.ScoreResult) -> None:
     """Print a table of each submission's scores, with a row per task, then the rule of scoring."""
     console = wide_console()
-    decimals = DECIMALS if found.withheld else 4
     titles = ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair")
     for one in found.scores:
-        total = "none" if one.score.score is None else f"{one.score.score:.{decimals}f}"
-        console.print(f"{one.label}: score {total}", style="bold")
+        console.print(found.headline(one), style="bold")
         print_table(console, titles, _rows(one.score, found.withheld), left=("task",), wrap=("limiting pair",))
         print_lines(console, describe(one.own_randomness) if one.own_randomness else [])
     print_lines(console, [RULE, *([disclosure_note(found.withheld)] if found.withheld else [])])

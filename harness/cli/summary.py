@@ -25,6 +25,7 @@ def print_summary(done: RunResult, console: Console) -> None:
         rows.append([of["submission"], task, good, seconds, ", ".join(failures)])
     titles = ("submission", "task", "ok", "s per call", "failed")
     print_table(console, titles, rows, left=("submission", "task"), wrap=("failed",))
+    print_lines(console, [f"Left out: {line}" for line in done.refused])
     if done.withheld:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(sorted(done.withheld)))])
     if not done.is_sandboxed:

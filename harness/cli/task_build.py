@@ -25,14 +25,15 @@ UNFINISHED = 3
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Train only the first N models, for a trial.")
 @click.option(
     "--resume/--no-resume", default=True, show_default=True,
-    help="Reuse the models that an earlier run of the same recipe has finished, or start from scratch.",
+    help="Reuse the models that an earlier run of the same recipe has finished, or start the unfinished task from "
+    "scratch.",
 )  # fmt: skip
 @as_json.option
 def command(form: str, **asked: Any) -> int:
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
     RECIPE is a file, or a name that pgdl task recipes lists. Finished models are kept however the run ends; the same
-    command trains the remaining models. Exit code 3 if a model could not be trained.
+    command trains the remaining models, and damaged models anew. Exit code 3 if a model could not be trained.
 
     Example: pgdl task build digits_vgg --output my_tasks
     """
@@ -53,13 +54,14 @@ def command(form: str, **asked: Any) -> int:
 
 def _print_state(found: "pgdl.BuildResult", console: "Console") -> int:
     build = found.build
-    if gaps := found.gaps:
+    if found.seconds and (gaps := found.gaps):  # not of a task that was finished already
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
         console.print(f"gaps of {counted(len(gaps), 'model')}: {spread}")
     if line := unreached_line(found.unreached):
         console.print(line)
     if found.failed or found.refused:
-        console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")
+        remedy = "change the recipe (learning rate, epochs, criterion, size of the networks), or try again"
+        console.print(f"The task is not complete: {remedy}.")
         return UNFINISHED
     if not build.is_finished:
         finished = f"{len(found.records)} of {len(build.recipe.cells)} models are finished in {build.building}"

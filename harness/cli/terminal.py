@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
+import click
 from rich.console import Console
 
 from harness.cli.bars import CurrentStep, Steps
@@ -82,9 +83,10 @@ class Terminal(Progress):
         error = sys.exception()
         # A subclass of KeyboardInterrupt ends a run in a container of Codabench, where nobody can resume the run.
         if n_recorded and (isinstance(error, Exception) or type(error) is KeyboardInterrupt):
-            self.console.print(
-                f"Recorded: at least {n_recorded} of {n_calls} calls; the same command without --force resumes the run."
-            )
+            context = click.get_current_context(silent=True)
+            forced = " without --force" if context is not None and context.params.get("force") else ""
+            resumes = f"the same command{forced} resumes the run"
+            self.console.print(f"Recorded: at least {n_recorded} of {n_calls} calls; {resumes}.")
 
 
 def warn(line: str) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 import pgdl
 from harness.cli import as_json, options
-from harness.format.files import make_directory
+from harness.cli.outputs import prepare_directory
 from harness.tables import print_lines, print_table
 
 #: Number of measures that the terminal shows. The file of --output has all measures.
@@ -72,8 +72,7 @@ def command(
     from harness.cli.terminal import Terminal, written
     from harness.protocols.testbed.settings import SSIM
 
-    if output is not None:
-        make_directory(output)
+    prepare_directory(output)
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console, quiet=quiet) as progress:
         named = [name for name in measures if name != options.NONE]
@@ -81,7 +80,7 @@ def command(
     if form == as_json.JSON:
         as_json.show(found.content, quiet=quiet)
     else:
-        _show(found, console)
+        _show(found, console, output)
         if not found.is_sandboxed:
             console.print(pgdl.UNSAFE, style="bold red")
     if output is not None:
@@ -89,7 +88,7 @@ def command(
     return 1 if found.failed_calls or found.failed else 0
 
 
-def _show(found: "pgdl.TestbedResult", console: Console) -> None:
+def _show(found: "pgdl.TestbedResult", console: Console, output: Path | None) -> None:
     point, content = found.summary.point, found.content
     place = f"SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes, {point.size:,.0f} weights"
     console.print(f"trade-off point: {place}", style="bold")
@@ -108,7 +107,8 @@ def _show(found: "pgdl.TestbedResult", console: Console) -> None:
     rows = [[name, *(f"{number:.3f}" for number in errors)] for name, *errors in map(dict.values, measures[:SHOWN])]
     print_table(console, tuple(measures[0]), rows, left=("measure",))
     if len(measures) > SHOWN:
-        print_lines(console, [f"and {len(measures) - SHOWN} more: --output DIR writes all of them"])
+        where = "--output DIR writes all of them" if output is None else f"all are in {output / 'consistency.csv'}"
+        print_lines(console, [f"and {len(measures) - SHOWN} more: {where}"])
 
 
 def _value(dimension: str, value: float) -> str:

@@ -21,6 +21,7 @@ from harness.task.layout import TaskDirectory
 from harness.worker.runtimes import DEFAULT
 
 MAX_FILE = 64 * 1024**2  #: maximum size of a page or logo in bytes
+SHOWN = 5  #: maximum number of files that reveal a hidden task in a message
 
 #: Time and mode of all files in archives: the earliest time that a zip can hold; readable by everybody.
 NO_TIME, _MODE = (1980, 1, 1, 0, 0, 0), 0o100644 << 16
@@ -66,7 +67,8 @@ def _require_public(competition: CodabenchCompetition, members: Mapping[str, Con
     names = competition.hidden_tasks
     found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:
-        raise UserErrors(*problems)
+        more = len(problems) - SHOWN
+        raise UserErrors(*problems[:SHOWN], *([f"and {more} more files of the bundle"] if more > 0 else []))
 
 
 def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]]:

@@ -12,29 +12,34 @@ from pathlib import Path
 from typing import Any
 
 from harness.corpus.catalogue import argument_of
-from harness.corpus.recipe import Recipe, read_recipe
+from harness.corpus.parts import (
+    DATA,
+    RECORDS,
+    UNFINISHED,
+    find_damaged,
+    find_part,
+    part_names,
+    read_record,
+    read_written,
+)
+from harness.corpus.recipe import Recipe
 from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
-from harness.format.files import visible_directories
-from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, model_name
+from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES
 from harness.format.mark import write_mark
-from harness.format.reference import Reference, reference_entry, write_reference
+from harness.format.reference import reference_entry, write_reference
 from harness.gpus import find_gpus
-from harness.processes import NoAnswerError, Process, Reply, share_out
-from harness.processes.runtimes import require_runtime
-from harness.task.contents import count_test_samples, read_contents, write_known
-from harness.task.incomplete import RECIPE_ARGUMENT, command_to_continue
+from harness.processes import NoAnswerError, Process, Reply, UnableError, share_out
+from harness.processes.runtimes import require_tensorflow
+from harness.task.contents import read_contents, write_known
+from harness.task.incomplete import RECIPE_ARGUMENT, RECIPE_DIGEST
 from harness.task.layout import TaskFiles, require_no_flat_tasks
 from harness.worker.runtimes import RUNTIMES
-from scoring import Grid
 
 PROGRAM = "harness.corpus.trainer"
 
-#: Names of directories of an unfinished task; suffix of directories that are being written.
-DATA, CELLS, RECORDS, UNFINISHED = "data", "cell_{}", "records", ".unfinished"
-
 #: Files with the recipe and with its digest, in finished and unfinished tasks.
-RECIPE, MARK = "recipe.toml", "recipe.sha256"
+RECIPE, MARK = "recipe.toml", RECIPE_DIGEST
 
 #: File beside a finished task's reference data: how each model was trained.
 TRAINING = "training.json"
@@ -69,41 +74,67 @@ class Build:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the task has been assembled from its models."""
-        return self.task.exists()
+        """Whether the task has been assembled from its models, and still has all of them."""
+        return all(find_part(self.task, part) for part in self._parts)
 
     def locked(self) -> AbstractContextManager[None]:
         """Return a context that locks the build. Entering it raises `UserError` if another process builds the task."""
         return locked_directory(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
 
     def forget(self) -> None:
-        """Remove all files of the unfinished task, including finished models."""
+        """Remove all files of the unfinished task, including finished models. Raise `UserError` if it is finished."""
+        if self.task.exists():
+            remedy = f"remove it and {self.reference} to build it from scratch, or choose another --output"
+            raise UserError("finished already, and --no-resume removes no finished task", file=self.task, remedy=remedy)
         shutil.rmtree(self.building, ignore_errors=True)
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
         """Create the directory of the build, or keep the directory of an earlier build from the same recipe.
 
+        A finished task that lacks a model or its data becomes unfinished again.
+
         Raise `UserError` if TensorFlow is missing, or if the directory has finished models of another recipe.
         """
-        require_runtime("tensorflow", "models are trained in TensorFlow")
+        require_tensorflow("models are trained in TensorFlow")
         if self._has_finished:  # another command may have trained models meanwhile
             self._require_own(self.building)
         with self._writing():
             if not self._is_own(self.building):
                 shutil.rmtree(self.building)
+            if self.task.exists():
+                self.task.rename(self.building)
             self.building.mkdir(parents=True, exist_ok=True)
             (self.building / RECIPE).write_bytes(self.recipe.text.encode())
             (self.building / MARK).write_bytes(self.recipe.digest.encode())
             (self.building / RECIPE_ARGUMENT).write_bytes(argument_of(self.recipe.file).encode())
 
     def records(self) -> dict[int, dict[str, Any]]:
-        """Return number of a cell -> record of its training, for all cells with a finished model."""
-        if (self.reference / TRAINING).exists():  # exists once the task is finished
-            return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_bytes())}
-        numbers = [cell.number for cell in self.recipe.cells]
-        finished = [n for n in numbers if any((self.building / name).exists() for name in _names(n))]
-        return {n: json.loads((self.building / RECORDS / f"{n}.json").read_bytes()) for n in finished}
+        """Return number of a cell -> record of its training, for all cells with a finished model and its record."""
+        place = self.task if self.is_finished else self.building
+        written = read_written(self.reference / TRAINING) or []  # exists since the task was first finished
+        known = {record["cell"]: record for record in written}
+        numbers = [cell.number for cell in self.recipe.cells if find_part(place, str(cell.number))]
+        records = {number: read_record(place, str(number)) or known.get(number) for number in numbers}
+        return {number: record for number, record in records.items() if record is not None}
+
+    def remove_damaged(self) -> list[str]:
+        """Remove the damaged models and data of the unfinished task, and return their names."""
+        damaged = self._damaged(self.building)
+        for directory in damaged.values():
+            shutil.rmtree(directory)
+        return list(damaged)
+
+    def require_intact(self) -> None:
+        """Raise `UserError` if a model of the finished task is damaged."""
+        if damaged := self._damaged(self.task):
+            remedy = "remove these models; then the same command trains them anew"
+            raise UserError(f"not as they were built: {', '.join(damaged)}", file=self.task, remedy=remedy)
+
+    def _damaged(self, place: Path) -> dict[str, Path]:
+        """Return name -> directory of the damaged parts of the task in `place`. A finished task has no data record."""
+        records = {str(number): record for number, record in self.records().items()}
+        return find_damaged(place, self._parts, records | {DATA: read_record(place, DATA) or {}})
 
     def train(self, numbers: list[int], workers: int) -> Generator[Event]:
         """Train the cells `numbers`, `workers` at a time, and yield events. Closing the iterator stops the training.
@@ -115,7 +146,7 @@ class Build:
             trainers = [stack.enter_context(self._trainer(slot)) for slot in range(workers)]
             notes = trainers[0].ask({"job": "look"})["notes"]
             try:
-                if not (self.building / DATA).exists() and not (self.building / TRAIN.parts[0]).exists():
+                if not self.has_data:
                     trainers[0].ask({"job": "data"})
                 yield Event("data", -1, {"notes": notes})
                 questions = [nullcontext({"job": number}) for number in numbers]
@@ -136,8 +167,17 @@ class Build:
             raise
 
     @property
+    def has_data(self) -> bool:
+        """Whether the data of the unfinished task are written."""
+        return find_part(self.building, DATA) is not None
+
+    @property
+    def _parts(self) -> list[str]:
+        return [DATA, *(str(cell.number) for cell in self.recipe.cells)]
+
+    @property
     def _has_finished(self) -> bool:
-        names = [path.name for pattern in _names("*") for path in self.building.glob(pattern)]
+        names = [path.name for pattern in part_names("*") for path in self.building.glob(pattern)]
         return any(not name.endswith(UNFINISHED) for name in names)
 
     def _is_own(self, directory: Path) -> bool:
@@ -147,8 +187,10 @@ class Build:
     def _require_own(self, directory: Path) -> None:
         if not self._is_own(directory):
             remedy = "choose another --output, another name in the recipe, or remove it"
-            expected = self.recipe.file
-            raise UserError("belongs to another recipe or version", file=directory, expected=expected, remedy=remedy)
+            expected, found = self.recipe.file, self.recipe.difference(directory / RECIPE)
+            raise UserError(
+                "belongs to another recipe or version", file=directory, expected=expected, found=found, remedy=remedy
+            )
 
     def _trainer(self, slot: int) -> Process:
         gpus = find_gpus()
@@ -164,23 +206,25 @@ class Build:
     def finish(self) -> None:
         """Make a task of the finished models: first the reference data, then all models in one step.
 
-        After an interruption, another call completes the task. Raise `UserError` if files cannot be written.
+        After an interruption, another call completes the task. Raise `UserError` if files cannot be written, or were
+        damaged since they were written.
         """
+        if damaged := self.remove_damaged():
+            remedy = "the same command makes them anew"
+            raise UserError(f"damaged during the build: {', '.join(damaged)}", file=self.building, remedy=remedy)
         with self._writing():
             records = self.records()
             self.reference.mkdir(parents=True, exist_ok=True)
             self.hide()  # before the first file of the task
             self.task.parent.mkdir(parents=True, exist_ok=True)
             self._write_reference(records)
-            for number in records:
-                cell, model = (self.building / name for name in _names(number))
-                if cell.exists():
-                    cell.rename(model)
+            for part in self._parts:
+                unfinished, finished = (self.building / name for name in part_names(part))
+                if unfinished.exists():
+                    unfinished.rename(finished)
             shutil.rmtree(self.building / RECORDS, ignore_errors=True)
             for name in (RECIPE, MARK, RECIPE_ARGUMENT):
                 (self.building / name).unlink(missing_ok=True)
-            if (self.building / DATA).exists():
-                (self.building / DATA).rename(self.building / TRAIN.parts[0])
             contents = read_contents(TaskFiles(self.task.name, self.building, self.reference / REFERENCE))
             write_known(self.reference, contents)
             self.building.rename(self.task)
@@ -202,44 +246,12 @@ class Build:
         return writing(self.building, remedy="name another directory with --output; finished models are kept")
 
 
-def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of the directory of cell `number` in an unfinished and in a finished task; "*" is any cell."""
-    return CELLS.format(number), model_name(str(number))
-
-
 def _event(cell: int, reply: Reply) -> Event:
+    if isinstance(reply.error, UnableError):  # the trainer has ended; the next question starts another trainer
+        return Event("failed", cell, {"message": str(reply.error)})
     if reply.error is not None:
         raise reply.error
     if reply.answer is None:
         return Event("look", cell, reply.event or {})
-    diverged = reply.answer.get("diverged")
-    return Event("done", cell, reply.answer) if diverged is None else Event("failed", cell, {"message": diverged})
-
-
-def find_builds(out: Path) -> list[Build]:
-    """Return the unfinished builds in `out`, task2 before task10. Raise `UserError` if a build has no recipe."""
-    builds = []
-    for directory in visible_directories(out / BUILDING):
-        recipe = directory / RECIPE
-        if not recipe.is_file():
-            remedy = f"{command_to_continue(out, directory.name)} continues it, and writes the file"
-            raise UserError("missing", file=recipe, expected="the recipe of an unfinished task", remedy=remedy)
-        builds.append(Build(read_recipe(recipe), out))
-    return builds
-
-
-def reference_of(build: Build) -> Reference | None:
-    """Return the reference data of the finished models; None if no model is finished."""
-    records = {model_name(str(number)): record for number, record in sorted(build.records().items())}
-    if not records:
-        return None
-    hyperparameters = {model: record["hyperparameters"] for model, record in records.items()}
-    train, test = (
-        {model: record["metrics"][name] for model, record in records.items()} for name in ("train_acc", "test_acc")
-    )
-    return Reference(Grid.from_hyperparameters(build.recipe.grid, hyperparameters), train, test)
-
-
-def count_tests(build: Build) -> int | None:
-    """Return the number of test examples of an unfinished task; None if the test data are not written yet."""
-    return count_test_samples(build.building / DATA / TEST.name) or count_test_samples(build.building / TEST)
+    failed = reply.answer.get("failed")
+    return Event("done", cell, reply.answer) if failed is None else Event("failed", cell, {"message": failed})

@@ -26,7 +26,8 @@ def find_recipe(argument: str) -> Path:
     if argument in known:
         return known[argument]
     remedy = did_you_mean(path.stem, known) or _LISTED
-    raise UserError("no such recipe", file=argument, expected="a file, or a name", found="neither", remedy=remedy)
+    found = "a directory" if path.is_dir() else "neither"
+    raise UserError("no such recipe", file=argument, expected="a file, or a name", found=found, remedy=remedy)
 
 
 def argument_of(file: Path) -> str:

@@ -15,6 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from harness.corpus.families import FAMILIES
 from harness.errors import UserError, UserErrors
 from harness.hints import did_you_mean
+from harness.parsing import parse_toml
 from harness.toml import Section, checked, read_toml, require
 from harness.validation import first_problem
 
@@ -84,8 +85,8 @@ class Stop(Section):
 
     @model_validator(mode="after")
     def _require_one_criterion(self) -> Self:
-        one = (self.cross_entropy is None) != (self.train_accuracy is None)
-        require(one, "training.stop", "either cross_entropy or train_accuracy")
+        found = {0: "both", 1: None, 2: "neither"}[[self.cross_entropy, self.train_accuracy].count(None)]
+        require(found is None, "training.stop", f"either cross_entropy or train_accuracy, found {found}")
         return self
 
 
@@ -152,6 +153,21 @@ class Recipe:
     grid: dict[str, list[Any]]
     cells: tuple[Cell, ...]
 
+    def difference(self, file: Path) -> str:
+        """Describe another recipe by the keys with other values, such as `a recipe with another grid.width`."""
+        ours, theirs = _flat(parse_toml(self.text)), _flat(read_toml(file)[0])
+        keys = [key for key in ours | theirs if key != "hidden" and ours.get(key) != theirs.get(key)]
+        return f"a recipe with another {', '.join(keys)}" if keys else "the same recipe of another version"
+
+
+def _flat(content: dict[str, Any]) -> dict[str, Any]:
+    """Return `section.key` -> value, for the keys of a recipe."""
+    return {
+        f"{name}.{key}".removesuffix("."): one
+        for name, value in content.items()
+        for key, one in (value.items() if isinstance(value, dict) else [("", value)])
+    }
+
 
 class _File(Section):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="Name of the task: letters, digits, _ and -.")
@@ -198,13 +214,18 @@ def _family_problems(file: _File) -> Iterator[UserError]:
     for name, value in file.architecture.items():
         if name != "family":
             yield from _setting_problems(f"architecture.{name}", name, [value], family)
+    for name in file.training:
+        if name in _settings(family):
+            yield UserError(f"training.{name}: unknown key", remedy="move it to [architecture]")
 
 
 def _setting_problems(key: str, name: str, values: list[Any], family: str) -> Iterator[UserError]:
     """Yield a problem if a family has no setting `name`, and a problem for each value of a wrong type."""
     known = _settings(family)
     if name not in known:
-        yield UserError(f"{key}: unknown key", remedy=did_you_mean(name, {*known, *Training.model_fields}))
+        close = did_you_mean(name, {*known, *Training.model_fields})
+        remedy = "move it to [training]" if name in Training.model_fields else close
+        yield UserError(f"{key}: unknown key", remedy=remedy)
         return
     setting: TypeAdapter[Any] = TypeAdapter(get_type_hints(FAMILIES[family], include_extras=True)[name])
     for value in values:
@@ -225,9 +246,9 @@ def _grid_problems(file: _File) -> Iterator[UserError]:
             )
         if len({json.dumps(value) for value in values}) < len(values):
             yield UserError(key, expected="different values", found=values)
-        for section, content in (("architecture", file.architecture), ("training", file.training)):
-            if name in content:
-                yield UserError(key, expected=f"in the grid or in [{section}]", found="both")
+        section = "training" if name in Training.model_fields else "architecture"
+        if name in getattr(file, section):
+            yield UserError(key, expected=f"in the grid or in [{section}]", found="both")
         if name not in Training.model_fields and family in FAMILIES:
             yield from _setting_problems(key, name, values, str(family))
     if not file.grid:

@@ -4,12 +4,11 @@
   `{"notes": [...]}` has notes on the data.
 - On `{"job": "data"}`, it writes the data. The answer is empty.
 - On `{"job": NUMBER}`, it trains the model of a cell, and sends an event for each evaluation on the whole training
-  set. The answer is the record of the training, or `{"diverged": MESSAGE}`.
+  set. The answer is the record of the training, or `{"failed": MESSAGE}`.
 
 Files and directories get their final names only when they are complete.
 """
 
-import json
 import os
 import shutil
 import tempfile
@@ -20,10 +19,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from harness.corpus.build import CELLS, DATA, RECORDS, UNFINISHED
 from harness.corpus.datasets import load_data, with_label_noise
 from harness.corpus.families import FAMILIES, Layer
 from harness.corpus.network import named_weights, saved_config, training_network
+from harness.corpus.parts import CELLS, DATA, UNFINISHED, part_digest, write_record
 from harness.corpus.recipe import Recipe, read_recipe
 from harness.corpus.training import DivergedError, accuracy, train
 from harness.errors import UserError
@@ -33,6 +32,7 @@ from harness.format.shards import write_shards
 from harness.format.weights import write_weights
 from harness.processes import KERAS_DEFAULTS, describe
 from harness.processes.models import Answer, Program, Question, Say
+from harness.task.digests import Digests
 from harness.task.model import read_model
 from harness.task.shapes import parse_shapes
 from harness.worker.runtimes import RUNTIMES
@@ -72,7 +72,9 @@ class Trainer:
         try:
             return self.train(question["job"], say)
         except DivergedError as error:
-            return {"diverged": str(error)}
+            return {"failed": str(error)}
+        except (MemoryError, tf.errors.ResourceExhaustedError):
+            return {"failed": "memory was short"}
 
     def write_data(self) -> None:
         """Write training and test data. Training labels get the recipe's noise, unless noise is an axis of the grid."""
@@ -80,6 +82,7 @@ class Trainer:
         unfinished = _emptied(self.directory / f"{DATA}{UNFINISHED}")
         write_shards(unfinished / TRAIN.name, self.data.train_inputs, self._labels(noise), N_SHARDS)
         write_shards(unfinished / TEST.name, self.data.test_inputs, self.data.test_labels, N_SHARDS)
+        write_record(self.directory, DATA, {"digest": part_digest(unfinished, Digests(unfinished))})
         unfinished.rename(self.directory / DATA)
 
     def train(self, number: int, say: Say) -> dict[str, Any]:
@@ -106,10 +109,9 @@ class Trainer:
             "cell": number,
             "hyperparameters": cell.hyperparameters,
             "metrics": self._accuracies(unfinished, labels),
+            "digest": part_digest(unfinished, Digests(unfinished)),
         } | trained
-        records = self.directory / RECORDS
-        records.mkdir(exist_ok=True)
-        (records / f"{number}.json").write_bytes(json.dumps(record).encode())
+        write_record(self.directory, str(number), record)
         unfinished.rename(self.directory / CELLS.format(number))
         return record
 

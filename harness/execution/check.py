@@ -92,26 +92,26 @@ def try_submission(
     executor.prepare({call.runtime for call in in_order})
     ready = time.monotonic()
     say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
-    made = _Made(executor, seen, is_hasty)
+    whole = _WholeCalls(executor, seen, is_hasty)
     if is_hasty:
-        made.add_until(ready + BEGIN_S, in_order)
+        whole.add_until(ready + BEGIN_S, in_order)
     else:
-        made.add([in_order[0], *in_order])
-    slow = [call for call in in_order if place_of(call) not in made.ended]
-    again, partial = made.again, dict[Place, CallsOnParts]()
+        whole.add([in_order[0], *in_order])
+    slow = [call for call in in_order if place_of(call) not in whole.ended]
+    again, partial = whole.again, dict[Place, CallsOnParts]()
     if slow:
         say(f"{len(slow)} whole calls would take too long for a quick verdict: calling on parts of the data")
-        partial, repeated = call_on_parts(submission, slow, made.stopped, settings, executor)
+        partial, repeated = call_on_parts(submission, slow, whole.stopped, settings, executor)
         again = repeated if in_order[0] in slow else again
         for one in partial.values():
             seen(one.last.done)
     assert again is not None
-    ended = made.ended | {place: one.last.done for place, one in partial.items()}
+    ended = whole.ended | {place: one.last.done for place, one in partial.items()}
     done = tuple(ended[place_of(call)] for call in chosen if place_of(call) in ended)
     return Trial(tuple(calls), done, again, ready - begun, time.monotonic() - ready, partial)
 
 
-class _Made:
+class _WholeCalls:
     """The trial's calls on all training data."""
 
     def __init__(self, executor: Executor, seen: Seen, is_hasty: bool) -> None:
@@ -129,9 +129,9 @@ class _Made:
         is_short = first is not None and first.result.call_wall_s <= SHORT_S
         while waiting and time.monotonic() < moment:
             number = len(waiting) if is_short else self._executor.workers
-            some, waiting = waiting[:number], waiting[number:]
+            chosen, waiting = waiting[:number], waiting[number:]
             slow_tasks = {task for task, _ in self.stopped}
-            self.add([call for call in some if call.task.name not in slow_tasks])
+            self.add([call for call in chosen if call.task.name not in slow_tasks])
 
     def add(self, calls: Sequence[PlannedCall]) -> None:
         with closing(make(self._executor, calls)) as ended:

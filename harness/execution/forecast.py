@@ -11,6 +11,7 @@ from harness.execution.partial_calls import CallsOnParts, Place, place_of
 from harness.execution.plan import PlannedCall
 from harness.execution.settings import RunSettings
 from harness.task.selection import size_of
+from harness.text import duration
 
 #: Fraction of the time limit. A call of the trial that takes longer may exceed the limit in the full run.
 CAUTION = 0.8
@@ -25,6 +26,12 @@ class Forecast:
     at_risk: int  #: number of calls that may exceed the time limit
     least_s: float  #: lower bound of the duration, less than `seconds` if calls were made on parts of the data
 
+    def __str__(self) -> str:
+        low, high = duration(self.least_s), duration(self.seconds)
+        time = f"about {high}" if low == high else f"between {low} and {high}"
+        risk = f", {self.at_risk} may exceed the time limit" if self.at_risk else ""
+        return f"A full run: {self.models} models, {time}{risk}."
+
 
 def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
     """Forecast a full run: within a task, call times are interpolated over the models' numbers of parameters.
@@ -32,7 +39,7 @@ def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
     The overhead of a call is estimated from the duration of the trial, so it includes other load on the machine. If the
     trial has calls on parts of the data, the overhead cannot be estimated, and counts as 0.
     """
-    seconds, least = _call_times(trial, 1), _call_times(trial, 0)
+    least, seconds = _call_times(trial)
     made = [*trial.done, trial.again]
     side_by_side = min(workers, len(made))
     called_s = sum(done.result.call_wall_s for done in made) / side_by_side
@@ -42,18 +49,19 @@ def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
     return Forecast(len(seconds), besides + sum(seconds) / workers, at_risk, besides + sum(least) / workers)
 
 
-def _call_times(trial: Trial, end: int) -> list[float]:
-    """Return the expected seconds of the call on each model: a lower bound for `end` 0, an extrapolation for 1."""
-    found: list[float] = []
+def _call_times(trial: Trial) -> tuple[list[float], list[float]]:
+    """Return lower bounds and extrapolations of the seconds of the calls on all models."""
+    least, most = list[float](), list[float]()
     for task in {call.task.name: call.task for call in trial.calls}.values():
         of_task = [done for done in trial.done if done.call.task.name == task.name]
         seen = sorted(of_task, key=lambda done: size_of(done.call.model))
         sizes = [done.call.model.n_parameters for done in seen]
-        times = [_seconds_of(done, trial.partial, end) for done in seen]
-        found += np.interp([model.n_parameters for model in task.models], sizes, times).tolist()
-    return found
+        ends = zip(*(_seconds_of(done, trial.partial) for done in seen), strict=True)
+        for found, times in zip((least, most), ends, strict=True):
+            found += np.interp([model.n_parameters for model in task.models], sizes, times).tolist()
+    return least, most
 
 
-def _seconds_of(done: FinishedCall[PlannedCall], partial: Mapping[Place, CallsOnParts], end: int) -> float:
-    place = place_of(done.call)
-    return partial[place].seconds[end] if place in partial else done.result.call_wall_s
+def _seconds_of(done: FinishedCall[PlannedCall], partial: Mapping[Place, CallsOnParts]) -> tuple[float, float]:
+    place, wall = place_of(done.call), done.result.call_wall_s
+    return partial[place].seconds if place in partial else (wall, wall)

@@ -99,16 +99,16 @@ def call_on_parts(
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}
     growing, n_examples, again, begun = list(found), FIRST, None, time.monotonic()
     while growing and (again is None or time.monotonic() < begun + BEGIN_S):
-        is_repeated = again is None or again.result.outcome is not Outcome.OK
+        repeats_first = again is None or again.result.outcome is not Outcome.OK
         limit_s = min(PART_S if again else FIRST_S, settings.time_limit_s)
         quick = replace(settings, time_limit_s=limit_s, time_budget=TimeBudget.EACH)
         of_part = {name: select_examples(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
         calls_on_parts = plan_calls([submission], list(of_part.values()), quick, executor)
         at_place = {place_of(call): call for call in calls_on_parts}
         first, *others = [at_place[place] for place in growing]
-        for some in ([first, first], others) if is_repeated else ([first, *others],):
-            for made in make(executor, some):
-                done, place = _with_part_named(made), place_of(made.call)
+        for batch in ([first, first], others) if repeats_first else ([first, *others],):
+            for finished in make(executor, batch):
+                done, place = _with_part_named(finished), place_of(finished.call)
                 if found[place] and found[place][-1].n_examples == n_examples:
                     again = done
                 else:

@@ -108,8 +108,7 @@ def plan_calls(
             withheld = settings.withhold.covers(task.hidden)
             for model, repeat in _in_secret_order(task, settings.seed, repeats):
                 # The submission learns its seed, so the seed depends only on what the submission may see.
-                again = (repeat,) if repeat else ()
-                seed = int(_digest(settings.seed, digest, model.shown_digest, *again)[:8], 16)
+                seed = int(_digest((settings.seed, digest, model.shown_digest), repeat)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
                 key = call_key(*about, seed, configuration.id, repeat)
                 calls.append(
@@ -126,9 +125,8 @@ def call_key(
     configuration: str, repeat: int,
 ) -> str:  # fmt: skip
     """Return the cache key of a call from columns of its record."""
-    again = (repeat,) if repeat else ()
-    about = (submission, submission_digest, task, model, model_digest, data_digest)
-    return _digest(*about, seed, configuration, *again)
+    about = (submission, submission_digest, task, model, model_digest, data_digest, seed, configuration)
+    return _digest(about, repeat)
 
 
 def runtime_of(submission: Submission, settings: RunSettings) -> str:
@@ -149,5 +147,6 @@ def _in_secret_order(task: Task, run_seed: int, repeats: int) -> list[tuple[Mode
     return calls
 
 
-def _digest(*parts: str | float) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+def _digest(parts: Sequence[str | int], repeat: int) -> str:
+    """Return the SHA-256 (hex) of the parts and, for a repetition, of its number."""
+    return hashlib.sha256(json.dumps([*parts, repeat] if repeat else parts).encode()).hexdigest()

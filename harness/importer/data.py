@@ -74,7 +74,10 @@ def write_arrays(
     If the models' input has one channel, the axis of channels may be missing. Raises `UserError` if shapes do not fit
     the models or each other, a number is not finite, or a label is out of range.
     """
-    labels, shape = _classes(examples), (examples.shape[0] if examples.shape else 0, *input_shape)
+    labels, shape = (
+        classes_of(examples.labels, examples.source),
+        (examples.shape[0] if examples.shape else 0, *input_shape),
+    )
     if examples.shape not in (shape, shape[:-1] if shape[-1] == 1 else shape) or shape[0] == 0:
         order = " (channels last)" * (len(input_shape) > 1)
         expected = f"at least 1 of shape {input_shape}{order}, as the models have"
@@ -104,18 +107,24 @@ def write_arrays(
     return shape[0]
 
 
-def _classes(examples: Examples) -> NDArray[Any]:
-    """Return labels as integers (n,); raises `UserError` if they are neither integers nor one-hot codes."""
-    labels = examples.labels
+def classes_of(labels: NDArray[Any], source: str) -> NDArray[Any]:
+    """Return labels (n,), (n, 1) or one-hot (n, classes) as integers (n,); raise `UserError` for other labels."""
+    found, remedy = f"{labels.dtype}, shape {labels.shape}", None
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if labels.ndim == 2:
+    if labels.dtype.kind not in "biuf":
+        is_text = labels.dtype.kind in "OSU"
+        remedy = "numpy.unique(labels, return_inverse=True)[1] numbers classes" if is_text else None
+    elif labels.ndim == 2:
         if np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all():
             return np.asarray(labels.argmax(axis=1))
-    elif labels.ndim == 1 and np.isfinite(labels).all() and np.array_equal(labels, np.trunc(labels)):
-        return np.asarray(np.clip(labels, -1, 2**31 - 1), np.int64)
+    elif labels.ndim == 1:
+        wrong = np.flatnonzero(~np.isfinite(labels) | (labels != np.trunc(labels)))
+        if not len(wrong):
+            return np.asarray(np.clip(labels, -1, 2**31 - 1), np.int64)
+        found, remedy = f"{labels[wrong[0]]} of example {wrong[0]}", "regression is not supported"
     expected = "integers, one per example, or one-hot rows"
-    raise UserError("labels", file=examples.source, expected=expected, found=f"{labels.dtype}, shape {labels.shape}")
+    raise UserError("labels", file=source, expected=expected, found=found, remedy=remedy)
 
 
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:

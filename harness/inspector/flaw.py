@@ -42,21 +42,33 @@ def flaw_of(source: bytes) -> str:
     except (MemoryError, RecursionError):
         return ""
     functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
-    bindings = _bindings(module).count(FUNCTION)
-    if not bindings:
+    bindings = _bindings(module)
+    if FUNCTION not in bindings:
         return f"expected a function {EXPECTED}, found {_listed([node.name for node in functions]) or 'none'}"
-    measures = [node for node in functions if node.name == FUNCTION and not node.decorator_list]
-    return _flaw_of_parameters(measures[0].args) if bindings == len(measures) == 1 else ""
+    name = _other_name(module)
+    measures = [node for node in functions if node.name == name and not node.decorator_list]
+    is_certain = bindings.count(FUNCTION) == bindings.count(name) == len(measures) == 1
+    return _flaw_of_parameters(measures[0]) if is_certain else ""
 
 
-def _flaw_of_parameters(parameters: ast.arguments) -> str:
+def _other_name(module: ast.Module) -> str:
+    """Return the name in a line `complexity = NAME`; without such a line, `complexity`."""
+    for node in module.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target)], value=ast.Name(id=name)) if target == FUNCTION:
+                return name
+    return FUNCTION
+
+
+def _flaw_of_parameters(function: ast.FunctionDef) -> str:
     """Return how parameters differ from `EXPECTED`; "" if calls may work, for example thanks to default values."""
+    parameters = function.args
     names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""
     if len(names) > 1 and OPTIONAL not in names[:2] and names[2:] in ([], [OPTIONAL]):
         return ""
-    return f"expected {EXPECTED}, found {FUNCTION}({_listed(names)})"
+    return f"expected {EXPECTED}, found {function.name}({_listed(names)})"
 
 
 def _listed(names: list[str]) -> str:

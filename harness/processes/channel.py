@@ -4,6 +4,8 @@ import json
 import socket
 from typing import Any
 
+from harness.parsing import parse_json
+
 #: Maximum size of a line in bytes, newline included.
 MAX_LINE = 2**26
 
@@ -26,7 +28,7 @@ class ProcessChannel:
         """Wait for a value and return it.
 
         Raise `EOFError` if the other end is closed, `TimeoutError` if nothing arrives for `seconds`, and `ValueError`
-        if the line is too long or is not JSON.
+        if the line is too long, is not JSON, or exceeds a limit of `parse_json`.
         """
         self._connection.settimeout(seconds)
         try:
@@ -37,7 +39,7 @@ class ProcessChannel:
             raise ValueError(f"more than {MAX_LINE} bytes")
         if not line.endswith(b"\n"):
             raise EOFError
-        return json.loads(line)
+        return parse_json(line)
 
     def close(self) -> None:
         """Close this end."""

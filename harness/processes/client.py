@@ -12,7 +12,7 @@ from typing import Any
 from harness import children
 from harness.cores import available_cores
 from harness.errors import UserError
-from harness.machine_memory import usable_memory
+from harness.machine_memory import memory_kills, usable_memory
 from harness.processes.channel import ProcessChannel
 from harness.processes.models import Answer, Question, Say
 from harness.processes.runtimes import environment
@@ -73,6 +73,7 @@ class Process(AbstractContextManager["Process"]):
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end of the context
         self._changing = threading.Lock()
         self._is_cancelled = False
+        self._kills = memory_kills()
         self._start()
 
     def __exit__(self, *error: object) -> None:
@@ -151,7 +152,7 @@ class Process(AbstractContextManager["Process"]):
         except TimeoutError as error:
             self._kill()
             raise UnableError(f"no answer within {seconds:g} s") from error
-        except ValueError as error:
+        except (ValueError, TypeError) as error:  # TypeError: not a pair
             self._kill()
             raise UnableError(f"its answer cannot be read: {error}") from error
         return kind, content
@@ -167,7 +168,8 @@ class Process(AbstractContextManager["Process"]):
         if status < 0:
             whose = usable_memory().whose
             share = f"; it may use {100 * self._memory:.0f} % of {whose} memory" if self._memory else ""
-            return f"the process ended with {signal.Signals(-status).name}{share}"
+            short = ", because memory was short" if memory_kills() > self._kills else ""
+            return f"the process ended with {signal.Signals(-status).name}{short}{share}"
         self._printed.seek(0)
         lines = self._printed.read().decode(errors="replace").strip().splitlines()
         return lines[-1][:300] if lines else f"exit code {status}"

@@ -27,9 +27,9 @@ def installed_runtime(preferred: Sequence[str]) -> Runtime:
     raise UserError("no framework is installed", expected="TensorFlow, JAX or PyTorch", found="none", remedy=remedy)
 
 
-def require_runtime(name: str, purpose: str) -> Runtime:
-    """Return the runtime `name`. Raise `UserError`, whose message begins with `purpose`, if it is not installed."""
-    runtime = RUNTIMES[name]
+def require_tensorflow(purpose: str) -> Runtime:
+    """Return TensorFlow's runtime. Raise `UserError`, whose message begins with `purpose`, if it is not installed."""
+    runtime = RUNTIMES["tensorflow"]
     if missing := runtime.missing():
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=install(runtime.extra))
     return runtime

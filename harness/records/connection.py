@@ -73,6 +73,8 @@ class Database:
     def __init__(self, address: Address, *, read_only: bool = False, option: str = "--results") -> None:
         """Prepare access to a database without opening it. Raise `UserError` unless it is SQLite or PostgreSQL."""
         self.other = f"name another database with {option}"  #: remedy for a database of another program
+        first = "run `pgdl run SUBMISSION` first, or " if option == "--results" else ""
+        self.filled = f"{first}{self.other}"  #: remedy for a database without records
         whole = address.reveal()
         try:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)

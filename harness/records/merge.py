@@ -34,7 +34,7 @@ def add_records(records: Records, file: Address | Path) -> int:
         except (ValueError, TypeError, StatementError) as error:
             reason = " ".join(str(error).split())[:200]
             raise UserError(f"not a file of records: {reason}", file=file) from error
-    known_requests = list(map(_before_merge, records.requests()))
+    known_requests = set(map(_before_merge, records.requests()))
     now = datetime.now(UTC)
     records.ask(replace(request, merged_at=now) for request in requests if request not in known_requests)
     return added

@@ -28,11 +28,6 @@ STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), p
 CREATING = 7_413_020  #: key of PostgreSQL's advisory lock under which tables are created
 
 
-def first_run(database: Database) -> str:
-    """Return the remedy for a database without records."""
-    return f"run `pgdl run SUBMISSION` first, or {database.other}"
-
-
 def open_tables(database: Database, *, read_only: bool) -> None:
     """Create missing tables and indices, unless the database is `read_only`; then check all tables.
 
@@ -44,7 +39,7 @@ def open_tables(database: Database, *, read_only: bool) -> None:
         if is_new and database.file is not None:
             _refuse_others(connection, database)
     if is_new and read_only:
-        raise UserError("holds no records", file=database.name, remedy=first_run(database))
+        raise UserError("holds no records", file=database.name, remedy=database.filled)
     if is_new:
         with _changing(database) as connection:
             # The version comes first, since tables without it are refused. Another program may do the same now.
@@ -70,8 +65,9 @@ def _has_tables(connection: Connection, database: Database) -> bool:
         return False
     if len(stamps) != 1 or not _NUMBER.fullmatch(stamps[0]):
         found = printable(", ".join(stamps)) or "none"
+        expected = "one number without leading zeros"
         raise UserError(
-            "version of the tables", file=database.name, expected="one number", found=found, remedy=database.other
+            "version of the tables", file=database.name, expected=expected, found=found, remedy=database.other
         )
     if int(stamps[0]) != SCHEMA:
         newest = select(EVALUATIONS.c.harness_version).order_by(EVALUATIONS.c.id.desc()).limit(1)

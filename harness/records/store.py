@@ -14,7 +14,7 @@ from harness.records.connection import Database
 from harness.records.evaluation import EVALUATIONS, REQUESTS, Evaluation, Record, Request
 from harness.records.keys import in_groups, newest_of_keys
 from harness.records.rows import ROWS_AT_ONCE, read, read_as, select_of
-from harness.records.schema import first_run, open_tables
+from harness.records.schema import open_tables
 from harness.records.tables import Stored, columns_of
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class Records(Database):
         """
         super().__init__(Address.of(location, "results"), read_only=read_only, option=option)
         if read_only and self.file is not None and not self.file.exists():
-            raise UserError("no such results file", file=self.name, remedy=first_run(self))
+            raise UserError("no such results file", file=self.name, remedy=self.filled)
         open_tables(self, read_only=read_only)
 
     @staticmethod

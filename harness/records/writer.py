@@ -67,7 +67,7 @@ class RecordWriter:
         self._tell_failure(error)
 
     def _tell_failure(self, error: BaseException | None) -> None:
-        if self._failure is not None and self._failure is not error:
+        if self._failure is not None and str(self._failure) != str(error):
             self._database.warn(str(self._failure))
 
     def add(self, evaluation: Evaluation) -> None:

@@ -35,7 +35,7 @@ LEAST_CPU_S = 0.001
 BLAMED = 0.5
 
 #: Part of the message about a worker that SIGKILL ended: the harness cannot see which process sent the signal.
-FROM_OUTSIDE = "by itself or from outside; if from outside, --force repeats the call"
+FROM_OUTSIDE = "by itself or from outside; if from outside, pgdl run --force repeats the call"
 
 #: Outcomes after which the worker can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}

@@ -13,8 +13,7 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from filelock import lock_descriptor
@@ -121,10 +120,8 @@ def cgroup_problem() -> str | None:
     return None
 
 
-@contextmanager
-def _changing() -> Iterator[None]:
-    with locked(cache_directory("cgroups") / "lock"):
-        yield
+def _changing() -> AbstractContextManager[None]:
+    return locked(cache_directory("cgroups") / "lock")
 
 
 def _create(parent: Path) -> tuple[Path, int]:

@@ -37,6 +37,9 @@ KILL_GRACE = 10.0
 #: Seconds that a killed sandbox may take to end even if it makes progress.
 KILL_LIMIT = 120.0
 
+#: Seconds to wait for the end of the output of a sandbox that did not start.
+LAST_OUTPUT_S = 5.0
+
 #: Seconds between two checks of the progress of a killed sandbox.
 PROGRESS_S = 0.5
 
@@ -105,6 +108,9 @@ class WorkerProcess:
         self._frames = b""
         self._control, theirs = socket.socketpair()
         self._output, sink = open_output()
+        self._open: list[Any] = [self._control, self._output]
+        for stream in self._open:
+            never_wait(stream)
         reason: str | None = None
         try:
             self.sandbox = start(job, limits, slot, theirs.fileno(), sink)
@@ -114,10 +120,10 @@ class WorkerProcess:
             theirs.close()
             os.close(sink)
         if reason is not None:
-            raise StartError(f"{reason} {self._output.read().decode(errors='replace')}".strip())
-        self._open: list[Any] = [self._control, self._output]
-        for stream in self._open:
-            never_wait(stream)
+            # A process that hangs, such as a stopped zygote, may keep the pipe open for ever.
+            self._wait_until(self._output_has_ended, time.monotonic() + LAST_OUTPUT_S)
+            self._close()
+            raise StartError(f"{reason} {self.output.decode(errors='replace')}".strip())
 
     def send(self, **fields: Any) -> None:
         """Send a message to the worker. If the worker has ended, nothing is raised; the next `poll` notices."""
@@ -171,9 +177,12 @@ class WorkerProcess:
         """Kill every process as `end` does, and release all descriptors. Return what `end` returns."""
         gone = self.end(killed)
         self.sandbox.close()
+        self._close()
+        return gone
+
+    def _close(self) -> None:
         self._control.close()
         self._output.close()
-        return gone
 
     def _wait_until_gone(self) -> bool:
         waited = idle = 0.0  # sums of checks, so that a pause of the harness does not count
@@ -187,8 +196,11 @@ class WorkerProcess:
         return True
 
     def _is_gone(self) -> bool:
-        # After end-of-file of the output, no process has the other end of the pipe open.
-        return self.sandbox.is_gone() and self._output not in self._open
+        return self.sandbox.is_gone() and self._output_has_ended()
+
+    def _output_has_ended(self) -> bool:
+        """Return whether no process has the other end of the output's pipe open."""
+        return self._output not in self._open
 
     def _wait_until(self, condition: Callable[[], bool], deadline: float) -> bool:
         pause = 0.001

@@ -2,7 +2,7 @@
 
 import json
 import os
-import select
+import selectors
 import socket
 import subprocess
 import threading
@@ -48,9 +48,11 @@ class WorkerReport:
         self._descriptor, self._pending = descriptor, b""
         os.set_blocking(descriptor, False)
         deadline = time.monotonic() + FORK_S
-        while not self.facts and not self.ended and (left := deadline - time.monotonic()) > 0:
-            select.select([descriptor], [], [], left)
-            self.read()
+        with selectors.DefaultSelector() as selector:  # `select.select` refuses descriptors above 1023
+            selector.register(descriptor, selectors.EVENT_READ)
+            while not self.facts and not self.ended and (left := deadline - time.monotonic()) > 0:
+                selector.select(left)
+                self.read()
         if "pid" not in self.facts:
             raise StartError(self.facts.get("error") or zygote.end() or "the zygote did not fork")
 

@@ -11,7 +11,7 @@ from harness.board.scores import decimal
 from harness.board.states import beside_chance, state_on
 from harness.configuration import MIB
 from harness.site import charts
-from harness.text import p_value_text
+from harness.text import p_value_text, without_numbers
 from scoring import Failure
 
 #: Maximum number of different failures that are shown, each with the output of its first call.
@@ -46,11 +46,11 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
 
 
 def _failures(task: OnTask) -> list[list[CallRecord]]:
-    """Return the failed calls, grouped by outcome and message."""
+    """Return the failed calls, grouped by outcome and message, whatever the numbers in it."""
     groups: dict[tuple[str, str], list[CallRecord]] = {}
     for call in task.calls.values():
         if isinstance(value_of(call), Failure):
-            groups.setdefault((call.outcome, call.message), []).append(call)
+            groups.setdefault((call.outcome, without_numbers(call.message)), []).append(call)
     return list(groups.values())
 
 

@@ -74,7 +74,7 @@ def _names_card(directory: Path) -> bool:
     try:
         return b'<meta property="og:image"' in read_below(directory, "index.html", MAX_JSON)
     except UserError:
-        return False  # `_differences` reports the page
+        return os.path.lexists(directory / CARD)  # `_differences` reports the page alone
 
 
 def _differences(computed: Mapping[str, bytes], unchecked: Collection[str], directory: Path) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Writes a site to a directory, and the report on a submission to a single file."""
 
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,14 @@ from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
 from harness.site.pages import make_site, render_report, render_site
 
-#: Names in an earlier site's directory that a new site may lack. An interrupted `write_site` leaves `.new`.
-_SOMETIMES = {"submissions", "tasks", CARD, ".new"}
+#: Directory with the files of a new site, until it is complete. An interrupted `write_site` leaves it.
+_NEW = ".new"
+
+#: Names in the directory of a site.
+_NAMES = {
+    "assets", "compare.html", "data", "index.html", "leaderboard.csv", "leaderboard.json", "leaderboard.md",
+    "leaderboard.tex", "reading.html", "submissions", "tasks", "values.js", CARD, _NEW,
+}  # fmt: skip
 
 
 def write_site(data: SiteData, directory: Path, card: bytes | None = None) -> str:
@@ -21,13 +27,12 @@ def write_site(data: SiteData, directory: Path, card: bytes | None = None) -> st
     `card` is the preview picture of `draw_card`, if there is one. Raise `UserError` if the directory contains anything
     but a site, or cannot be written.
     """
-    _require_replaceable(directory)
+    require_replaceable(directory)
     files, head = to_files(data)
     files |= render_site(make_site(data, head), has_card=card is not None)
     if card is not None:
         files[CARD] = card
-    _require_no_others(directory, files)
-    temporary = directory / ".new"
+    temporary = directory / _NEW
     with writing(directory):
         _remove(temporary)  # possibly a link to another directory, into which files would be written
         temporary.mkdir(parents=True)
@@ -38,29 +43,35 @@ def write_site(data: SiteData, directory: Path, card: bytes | None = None) -> st
         except OSError:  # a full disk; the earlier site is untouched
             _remove(temporary)
             raise
-        for old in directory.iterdir():
-            if old != temporary:
-                _remove(old)
-        for new in temporary.iterdir():
-            new.rename(directory / new.name)
-        temporary.rmdir()
+        replace_content(directory, temporary)
     return head
 
 
-def _require_replaceable(directory: Path) -> None:
+def replace_content(directory: Path, new: Path) -> None:
+    """Replace the files in a directory by those in `new`, a directory on the same file system, which then is gone."""
+    directory.mkdir(exist_ok=True)
+    for old in directory.iterdir():
+        if old != new:
+            _remove(old)
+    for one in new.iterdir():
+        one.rename(directory / one.name)
+    new.rmdir()
+
+
+def require_replaceable(directory: Path) -> None:
+    """Raise `UserError` if a directory has files such as `.git`, which `write_site` would delete.
+
+    A missing or empty directory, or one with an earlier site, can be replaced.
+    """
     if not directory.exists():
         return
     if not directory.is_dir():
         raise UserError("not a directory", file=directory, remedy="name another directory")
-    if any(directory.iterdir()) and not (directory / SETTINGS).is_file():
+    names = {path.name for path in directory.iterdir()}
+    if names - {_NEW} and not (directory / SETTINGS).is_file():
         found = "other files"
         raise UserError("not a site", file=directory, expected="an empty directory or an earlier site", found=found)
-
-
-def _require_no_others(directory: Path, files: Collection[str]) -> None:
-    """Raise `UserError` if the directory has other files, such as `.git`, which writing would delete."""
-    names = {name.partition("/")[0] for name in files} | _SOMETIMES
-    if directory.exists() and (others := sorted({path.name for path in directory.iterdir()} - names)):
+    if others := sorted(names - _NAMES):
         remedy = "move it away, or name another directory"
         raise UserError("not only a site", file=directory, expected="no other files", found=others[0], remedy=remedy)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from harness.errors import UserError, writing
 from harness.hints import did_you_mean
 from harness.inspector.answer import Answer
+from harness.inspector.files import is_leftover
 from harness.inspector.keys import KEYS
-from harness.names import alike
 from harness.reading import own_path
-from harness.submission.inspect import NotASubmissionError, inspect, is_there
+from harness.submission.inspect import inspect, is_there
 from harness.submission.installed import find_installed, installed_measures
 from harness.submission.library import find_baseline
-from harness.submission.name import ALLOWED, clean, is_name, taken
+from harness.submission.name import RENAME, clean, require_name, taken
 from harness.submission.submission import Metadata, Submission
 from harness.text import is_text, printable
 
@@ -24,13 +24,16 @@ def find_submission(argument: str, name: str | None = None) -> Submission:
     exists but cannot be run (no complexity.py, links, too large) is a submission with a `problem`. `name` replaces the
     name in a path's metadata.
     """
-    return find_named(argument) or _find_path(argument, name)
+    if measure := find_named(argument):
+        return measure
+    _require_there(argument)
+    return _from_path(Path(argument), name)
 
 
-def _find_path(argument: str, name: str | None) -> Submission:
+def _require_there(argument: str) -> None:
     path = Path(argument)
     if argument and is_there(path):  # without a name, the path would be the current directory
-        return _from_path(path, name)
+        return
     if not is_there(path.parent):
         raise UserError("no such directory", file=path.parent)
     with writing(path.parent, problem="cannot be read"):  # the parent may be a file
@@ -51,58 +54,65 @@ def find_named(argument: str) -> Submission | None:
 
 
 def find_submissions(
-    arguments: Sequence[str], names: Sequence[str] = (), note: Callable[[str], None] = lambda _: None
-) -> list[Submission]:
-    """Return the submissions that the arguments name. Raise `UserError` for two submissions with the same name.
+    arguments: Sequence[str], names: Sequence[str] = (), note: Callable[[str], None] = lambda _: None, *,
+    as_files: bool = False,
+) -> tuple[list[Submission], list[str]]:  # fmt: skip
+    """Return the submissions that the arguments name, and a line on each file that is refused.
 
-    `names` is empty, or has a new name for each path among the arguments. If at least one argument is a submission,
-    files that are no submissions are skipped and reported to `note`.
+    Several submissions may have the same name. Files such as .DS_Store are skipped. Raise `UserError` if an argument
+    names nothing.
+
+    Args:
+        arguments: names of measures, and paths.
+        names: empty, or a new name for each path among the arguments.
+        note: receives lines on how submissions were read.
+        as_files: whether names of files replace names in metadata; `names` must then be empty.
     """
+    if names and as_files:
+        raise UserError("--as and --as-files contradict each other", remedy="leave one out")
+    arguments = [one for one in arguments if not is_leftover(Path(one).name)] or arguments
     measures = [find_named(argument) for argument in arguments]
     if names and len(names) != measures.count(None):
         expected = f"one for each SUBMISSION that is not a measure ({measures.count(None)} in all)"
         raise UserError("--as", expected=expected, found=len(names))
-    given = iter(names)
-    found: dict[str, Submission] = {}
-    skipped: list[UserError] = []
+    for name in names:
+        require_name(name)
+    paths = [argument for argument, measure in zip(arguments, measures, strict=True) if measure is None]
+    for path in paths:  # a mistyped argument ends the command before anything is read
+        _require_there(path)
+    given = map(_name_of_file, map(Path, paths)) if as_files else iter(names)
+    found, refused = [], []
     for argument, measure in zip(arguments, measures, strict=True):
         try:
-            submission = measure or _find_path(argument, next(given, None))
-        except NotASubmissionError as reason:
-            skipped.append(reason)
+            submission = measure or _from_argument(argument, next(given, None))
+        except UserError as reason:
+            refused.append(str(reason))
             continue
-        if measure is None and (owner := taken(submission.name)):
-            remedy = "name it with --as NAME"
-            raise UserError(f"cannot be called {submission.name!r}: {owner}", file=argument, remedy=remedy)
         if measure is not None and Path(argument).exists():
             whose = "library's" if submission.is_baseline else "installed"
             note(f"{argument} means the {whose} measure; the path here is ./{argument}")
         for line in submission.notes:
             note(f"{argument}: {line}")
-        key = submission.name if submission.is_baseline else alike(submission.name)  # parameters may differ
-        if key in found:
-            remedy = "give each its own name: --as NAME, once per SUBMISSION, in order"
-            what = f"a second submission named {submission.name!r}"
-            also = "" if found[key].name == submission.name else f", which could be mistaken for {found[key].name!r}"
-            raise UserError(what + also, file=argument, remedy=remedy)
-        found[key] = submission
-    if not found:
-        raise skipped[0]
-    for error in skipped:
-        note(f"skipped: {error}")
-    return list(found.values())
+        found.append(submission)
+    return found, refused
+
+
+def _from_argument(argument: str, name: str | None) -> Submission:
+    submission = _from_path(Path(argument), name)
+    if owner := taken(submission.name):
+        raise UserError(f"cannot be called {submission.name!r}: {owner}", file=submission.source, remedy=RENAME)
+    return submission
 
 
 def _from_path(path: Path, given: str | None) -> Submission:
     found = inspect(path)
     metadata, problem = Metadata.from_texts(found.metadata), found.problem
     claimed = metadata.name
-    name = clean(claimed or _own_name(path)) if given is None else given
+    name = (clean(claimed) if claimed else _name_of_file(path)) if given is None else given
     if given is None and claimed and (owner := taken(name)):
         problem = problem or f"metadata: name: expected a name of your own, found {claimed!r}: {owner}"
-        name = clean(_own_name(path))
-    if not is_name(name):
-        raise UserError("cannot be a name", file=name or "''", expected=ALLOWED)
+        name = _name_of_file(path)
+    require_name(name)
     source = str(own_path(path / found.folder if path.is_dir() else path))
     if not is_text(source):
         where = printable(source)
@@ -118,13 +128,8 @@ def _notes(found: Answer) -> Iterator[str]:
             yield f"metadata: unknown key {key!r}; {hint}"
 
 
-def names_of_files(arguments: Sequence[str]) -> list[str]:
-    """Return the names of the files and directories among the arguments; their metadata are not read."""
-    return [clean(_own_name(Path(one))) for one in arguments if find_named(one) is None]
-
-
-def _own_name(path: Path) -> str:
+def _name_of_file(path: Path) -> str:
     named = path.parent if path.name == "complexity.py" else path
     if named.name in ("", ".."):
         named = named.resolve()
-    return named.stem if named.is_file() else named.name
+    return clean(named.stem if named.is_file() else named.name)

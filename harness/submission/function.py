@@ -19,7 +19,7 @@ import numpy as np
 from harness.credentials import may_be_secret
 from harness.errors import UserError
 from harness.names import FUNCTION
-from harness.submission.name import ALLOWED, clean, is_name, taken
+from harness.submission.name import clean, require_name, taken
 from harness.submission.submission import Submission
 from harness.text import without_passwords
 
@@ -56,8 +56,7 @@ def from_function(
     if not isinstance(function, FunctionType) or not function.__name__.isidentifier():  # a lambda's name is <lambda>
         raise UserError("a submission", expected="a function defined with def, a path or a name", found=repr(function))
     chosen = clean(function.__name__) if name is None else name
-    if not is_name(chosen):
-        raise UserError("cannot be a name", file=repr(chosen), expected=ALLOWED)
+    require_name(chosen)
     if owner := taken(chosen):
         raise UserError(f"cannot be called {chosen!r}: {owner}", remedy="give it another name")
     source = _Source()

@@ -33,10 +33,6 @@ FIND_FLAW = "from harness.inspector.flaw import main; main()"
 OPTIONS = ("-S",)
 
 
-class NotASubmissionError(UserError):
-    """A file that is not meant as a submission, such as a README next to submissions."""
-
-
 def is_there(path: Path) -> bool:
     """Whether a file, directory or link exists. Raise `UserError` if the user may not read its directory."""
     try:
@@ -53,9 +49,10 @@ def inspect(path: Path) -> Answer:
 
     Raise `UserError` if `path` is a link or another kind of file, or if the system refuses to read a file.
     """
+    path = own_path(path)
     refuse_link(path)
     try:
-        answer = _ask(_kind(path), own_path(path))
+        answer = _ask(_kind(path), path)
     except AnswerError as error:
         return Answer({}, {}, f"{path.name}: cannot be read: {error}")
     if answer.unreadable is not None:
@@ -98,8 +95,9 @@ def _kind(path: Path) -> str:
     if path.is_dir() and not is_leftover(path.name):
         return "folder"
     if path.suffix not in (".py", ".zip"):
-        expected = "a .py file, a directory or a .zip"
-        raise NotASubmissionError("not a submission", file=path, expected=expected, found=path.suffix or "no suffix")
+        expected, found = "a .py file, a directory or a .zip", path.suffix or "no suffix"
+        remedy = "rename it in lower case" if found.lower() in (".py", ".zip") else None
+        raise UserError("not a submission", file=path, expected=expected, found=found, remedy=remedy)
     return "file" if path.suffix == ".py" else "zip"
 
 

@@ -2,7 +2,9 @@
 
 import functools
 import re
+import unicodedata
 
+from harness.errors import UserError
 from harness.names import alike
 
 #: Maximum length of a name, and of a baseline's name with its parameters.
@@ -13,6 +15,9 @@ REFERENCES = ("noisy_oracle", "hyperparameters")
 
 ALLOWED = f"at most {MAX_NAME} ASCII letters, digits, spaces and . _ + -, the first a letter, a digit or _"
 
+#: Remedy for a name that belongs to another submission.
+RENAME = "rename it, or name it with --as NAME"
+
 _NAME = re.compile(rf"[A-Za-z0-9_](?:[A-Za-z0-9_.+ -]{{0,{MAX_NAME - 2}}}[A-Za-z0-9_.+-])?")
 
 
@@ -21,13 +26,20 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
+def require_name(text: str) -> None:
+    """Raise `UserError` unless a text is a valid name of a submission."""
+    if not is_name(text):
+        raise UserError("cannot be a name", file=repr(text), expected=ALLOWED)
+
+
 def clean(text: str) -> str:
-    """Return the text as a valid name, with `_` in place of every character that is not allowed.
+    """Return the text as a valid name: accents are dropped, and other characters that are not allowed become `_`.
 
     The name then has no letters of other alphabets that look like Latin letters, and no control sequences for a
     terminal. It is no formula in a spreadsheet.
     """
-    name = re.sub(r"[^A-Za-z0-9_.+ -]", "_", text.strip())[:MAX_NAME].rstrip()
+    plain = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+    name = re.sub(r"[^A-Za-z0-9_.+ -]", "_", plain.strip())[:MAX_NAME].rstrip()
     return re.sub(r"^[^A-Za-z0-9_]", "_", name) or "unnamed"
 
 

@@ -24,6 +24,9 @@ REQUEST, MOST = "request.json", 1024**2
 #: Name of the file with an unfinished task's recipe (path, or name in the package), and its maximum size in bytes.
 RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES = "recipe.argument", 4096
 
+#: Name of the file with the digest of a built task's recipe, beside its reference data.
+RECIPE_DIGEST = "recipe.sha256"
+
 #: Names of corpora, tasks and models that may appear in a command that users paste.
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
@@ -86,3 +89,15 @@ def command_to_continue(root: Path, task: str) -> str:
     except (UserError, UnicodeError):
         recipe = ""
     return typed("pgdl", "task", "build", recipe if is_name(recipe) else "RECIPE", "--output", str(root))
+
+
+def advice_on_damage(reference: Path | None) -> list[str]:
+    """Return a line on how to mend a task that `pgdl task build` has made; [] for other tasks.
+
+    `reference` is the file of the task's reference data.
+    """
+    if reference is None or not (reference.parent / RECIPE_DIGEST).exists():
+        return []
+    task, root = reference.parent.name, reference.parent.parent.parent
+    remedy = f"remove damaged directories (models, dataset_1); {command_to_continue(root, task)} makes them anew"
+    return [f"{task} was built from a recipe: {remedy}"]

@@ -14,6 +14,7 @@ from harness.format.reference import Reference, read_reference
 from harness.task.data import TrainingData, check_labels, check_test_data, read_training_data
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
+from harness.task.incomplete import advice_on_damage
 from harness.task.layout import TaskFiles
 from harness.task.model import Model, read_model
 from harness.task.shapes import infer_shapes
@@ -36,7 +37,7 @@ def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -
     problems, tasks = Problems(), []
     for one, outcome in zip(files, check_tasks(files), strict=True):
         if isinstance(outcome, InvalidTaskError):
-            problems.lines += withhold.problems(one, outcome.problems)
+            problems.lines += [*withhold.problems(one, outcome.problems), *advice_on_damage(one.reference)]
         else:
             tasks.append(outcome)
     problems.raise_if_any()

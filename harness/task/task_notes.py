@@ -26,9 +26,12 @@ NAMED = 3
 DEVIATIONS = 3
 
 
-def notes_of(task: Task) -> list[str]:
-    """Return the notes on a valid task, except `notes_of_initial_weights`. The notes do not name the task."""
-    lines = [] if task.reference is None else notes_of_reference(task.reference)
+def notes_of(task: Task, *, scored: bool = True) -> list[str]:
+    """Return the notes on a valid task, except `notes_of_initial_weights`. The notes do not name the task.
+
+    If `scored` is false, notes on scores and gaps are left out.
+    """
+    lines = [] if task.reference is None or not scored else notes_of_reference(task.reference)
     return [*lines, *_of_outputs(task), *_of_chance(task)]
 
 

@@ -58,7 +58,7 @@ class GraphOperation:
     @property
     def name(self) -> str:
         """The operation's short name, such as `conv2d` for `aten.conv2d.default`."""
-        return self.target.split(".")[1]
+        return self.target.partition(".")[2].partition(".")[0]
 
     def called_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments by name. `values` (name -> result) replaces references to results."""
@@ -177,6 +177,8 @@ def _graph(archive: _Archive, module: Mapping[str, Any]) -> Graph:
             raise UserError(role, expected="1 tensor", found=len(found), remedy=remedy)
     (source,), (end,) = inputs, outputs
     shape = tuple(_size(size) for size in graph["tensor_values"][source.name]["sizes"])
+    if len(shape) < 2:
+        raise UserError("input", expected="the axes (examples, channels, ...)", found=f"shape {shape}")
     operations = tuple(map(_operation, graph["nodes"]))
     return Graph(archive.path, operations, tensors, parameters, source.name, shape, end.name)
 
@@ -198,16 +200,22 @@ def _one(argument: Mapping[str, Any]) -> Any:
     if kind in ("as_none", "as_memory_format", "as_layout", "as_device"):
         return None
     if kind == "as_tensor":
-        return ArgumentReference(content["name"])
+        return _reference(content["name"])
     if kind in ("as_sym_int", "as_name"):
-        return ArgumentReference(content) if kind == "as_name" else _one(content)
+        return _reference(content) if kind == "as_name" else _one(content)
     if kind == "as_tensors":
-        return [ArgumentReference(one["name"]) for one in content]
+        return [_reference(one["name"]) for one in content]
     if kind in ("as_sym_ints", "as_optional_tensors"):
         return [_one(one) for one in content]
     if kind in ("as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string", "as_scalar_type"):
         return content
     raise UserError("argument", expected="tensors, numbers and text", found=printable(kind)[:50])
+
+
+def _reference(name: Any) -> ArgumentReference:
+    if not isinstance(name, str):
+        raise TypeError(f"a name that is no text: {name!r}")
+    return ArgumentReference(name)
 
 
 def _size(size: Mapping[str, Any]) -> int:

@@ -1,8 +1,11 @@
 """The program that runs an exported network in PyTorch, for comparison with its translation.
 
-A question is `{"file": PT2, "inputs": NPY, "names": [NAME, ...] or null, "output": NPZ}`. The inputs have the channels
-last. The program writes the results of the operations `names`, in this order, to the file `output`; for null, it writes
-the network's outputs. With names, there must be as many inputs as at the export. The answer is empty.
+A question is `{"file": PT2, "inputs": NPY, "by_layer": BOOLEAN, "output": NPZ}`. The inputs have the channels last. The
+program writes the network's outputs to the file `output`, and the answer is empty.
+
+If `by_layer` is true, the program writes for each result in the graph that a layer of the translation computes, in the
+order of the graph, PyTorch's numbers for the first input, as the layer stores them. The answer has two lists for these
+results: `layers` with the number of the layer, and `paths` with the operation's place in the module.
 
 The file is not trusted: the program calls only operations that `translate` can translate.
 """
@@ -15,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from harness.processes.models import Answer, Question, faults_of_the_model, of_models
-from harness.torch_import.pt2 import TYPES, Graph, GraphOperation, read_pt2
-from harness.torch_import.translate import is_translated
+from harness.torch_import.pt2 import TYPES, Array, Graph, GraphOperation, read_pt2
+from harness.torch_import.translate import is_translated, translate
+from harness.torch_import.values import Value, arranged, flat
 from harness.worker.runtimes import Runtime
 
 
@@ -28,24 +32,49 @@ def answer(_: Runtime, question: Question) -> Answer:
     if inputs.ndim > 2:
         inputs = np.ascontiguousarray(np.moveaxis(inputs, -1, 1))
     size = graph.input_shape[0]
-    names = [graph.output] if question["names"] is None else question["names"]
-    found: list[list[Any]] = [[] for _ in names]
     with faults_of_the_model(), torch.inference_mode():
-        for start in range(0, len(inputs), size):
-            batch = inputs[start : start + size]
-            full = np.concatenate([batch, np.repeat(batch[-1:], size - len(batch), axis=0)])
-            values = _results(graph, torch.from_numpy(full))
-            for parts, name in zip(found, names, strict=True):
-                parts.append(values[name].numpy())
-    whole = [np.concatenate(parts) for parts in found]
-    np.savez(question["output"], *([whole[0][: len(inputs)]] if question["names"] is None else whole))
-    return {}
+        if question["by_layer"]:
+            arrays, compared = _by_layer(graph, _results(graph, inputs[:1]))
+        else:
+            parts = [_results(graph, inputs[n : n + size])[graph.output].numpy() for n in range(0, len(inputs), size)]
+            arrays, compared = [np.concatenate(parts)[: len(inputs)]], {}
+    np.savez(question["output"], *arrays)
+    return compared
 
 
-def _results(graph: Graph, inputs: Any) -> dict[str, Any]:
+def _by_layer(graph: Graph, results: Mapping[str, Any]) -> tuple[list[Array], Answer]:
+    translation = translate(graph)
+    names = translation.model.names
+    numbers = {name: number for number, name in enumerate(translation.model.architecture.names)}
+    arrays: list[Array] = []
+    compared: Answer = {"layers": [], "paths": []}
+    for name, path in translation.paths.items():
+        value = translation.values.get(name)
+        if value is None or not isinstance(value.source, int) or names.get(value.source) not in numbers:
+            continue
+        if (stored := _as_stored(results[name].numpy(), value)) is not None:
+            arrays.append(stored)
+            compared["layers"].append(numbers[names[value.source]])
+            compared["paths"].append(path)
+    return arrays, compared
+
+
+def _as_stored(array: Array, value: Value) -> Array | None:
+    """Return a result for the first example with its axes in the layer's order; None if the layer has other axes."""
+    axes = flat(value.view)
+    batch = [axis for axis in axes if axis.is_batch]
+    if value.fixed or not batch or {*axes} - {*batch} != {*flat(value.stored)}:
+        return None
+    return np.asarray(arranged(array, axes, (*batch, *flat(value.stored)))[0])
+
+
+def _results(graph: Graph, inputs: Array) -> dict[str, Any]:
+    """Return name -> result of each operation. The last input is repeated up to the batch size of the export."""
     import torch
 
-    values = {name: torch.from_numpy(array) for name, array in graph.tensors.items()} | {graph.input: inputs}
+    full = np.concatenate([inputs, np.repeat(inputs[-1:], graph.input_shape[0] - len(inputs), axis=0)])
+    values = {name: torch.from_numpy(array) for name, array in graph.tensors.items()}
+    values[graph.input] = torch.from_numpy(full)
     for operation in graph.operations:
         values |= operation.named(_call(operation, values))
     return values

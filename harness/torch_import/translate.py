@@ -116,7 +116,8 @@ class _Translator:
             dtype = arguments.get("dtype")
             return np.array(given[0], dtype and TYPES.get(dtype)) if is_array else given[0]
         others = dict(list(arguments.items())[1:])
-        if name in MAKING or not any(isinstance(one, Value) for one in _flat(given)):
+        operands = [one for argument in given for one in (argument if isinstance(argument, list) else [argument])]
+        if name in MAKING or not any(isinstance(one, Value) for one in operands):
             return computed(name, given[0], others)
         if (function := translations().get(name)) is None:
             raise UntranslatableError("has a translation for constants alone")
@@ -156,7 +157,3 @@ class _Translator:
 
 def _place(operation: GraphOperation) -> str:
     return f"{printable(operation.path) or 'the outermost forward'} ({operation.name})"
-
-
-def _flat(arguments: list[Any]) -> list[Any]:
-    return [one for argument in arguments for one in (argument if isinstance(argument, list) else [argument])]

@@ -1,4 +1,4 @@
-"""Arguments of the API's functions; a mistake is an error in one line, before anything runs."""
+"""Tests of wrong arguments of the API's functions: each is an error in one line, before anything runs."""
 
 import os
 import subprocess
@@ -53,7 +53,6 @@ def test_mistakes_are_one_line(settings: dict[str, Any], problem: str) -> None:
 
 @pytest.mark.parametrize("seconds", [5, np.float32(5)])
 def test_numbers_of_numpy_are_numbers(seconds: Any) -> None:
-    """Otherwise, equal settings would make different configurations."""
     numbers: dict[str, Any] = {"seed": np.int64(3), "workers": np.int8(1), "memory_bytes": np.int64(2**30)}
     chosen = Execution(time_limit_s=seconds, unsafe_no_sandbox=True, **numbers)
     settings, executor = prepare(chosen, [], SILENT)

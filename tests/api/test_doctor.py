@@ -1,4 +1,4 @@
-"""`pgdl.doctor`: one finding for each problem of the machine."""
+"""Tests of `pgdl.doctor`: one finding for each problem of the machine."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from pgdl import doctor
 
 @pytest.fixture(autouse=True)
 def quick_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The trial of the sandbox stages files, and starts no process."""
+    """Replace the trial of the sandbox by one that stages files and starts no process."""
 
     def trial() -> Iterator[Finding]:
         with Staging():

@@ -1,4 +1,4 @@
-"""Names of the measures that see a network as it was trained."""
+"""Names of the measures that look at a network's weights before normalization is folded into them."""
 
 from baselines import MEASURES
 

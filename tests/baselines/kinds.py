@@ -1,4 +1,4 @@
-"""Kinds of networks for all measures, each written in two ways that are the same function."""
+"""Pairs of networks of many kinds; both networks of a pair are the same function."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ def separable():
 
 
 def batch_norm_folded():
-    """Batch normalization behind a convolution, an activation and a dense layer; and folded into the kernels."""
+    """Batch normalization behind a convolution and a dense layer; the second network has it folded into the kernels."""
 
     def make(norm):
         return lambda: chain(
@@ -87,7 +87,7 @@ def three_dimensions():
 
 
 def depthwise():
-    """A depthwise convolution; and the same as a convolution with a group for each channel."""
+    """A depthwise convolution; in the second network it is a grouped convolution with one group per channel."""
 
     def make(middle):
         return lambda: chain(
@@ -110,7 +110,7 @@ def transposed():
 
 
 def branches():
-    """Branches that are concatenated, added and skipped; and the same with models within the model."""
+    """Branches that are concatenated, added and skipped; the second network has models within the model."""
 
     def make(inner):
         def build(source):
@@ -148,7 +148,7 @@ def spectral_normalization():
 
 
 def at_every_place():
-    """Dense layers along the last axis, and the same as convolutions."""
+    """Dense layers along the last axis; in the second network they are convolutions with a window of 1."""
 
     def make(wide):
         return lambda: chain(
@@ -229,7 +229,7 @@ def low_rank():
 
 
 def residual():
-    """Residual blocks with batch normalization; in other units."""
+    """Residual blocks with batch normalization; the second network's channels have other scales."""
 
     def make(unit):
         def build(source):
@@ -254,7 +254,7 @@ def residual():
 
 
 def squeeze_and_excite():
-    """A gate for each channel; and the same with the channels in another order."""
+    """A gate for each channel; the second network has its channels in another order."""
 
     def make():
         def build(source):
@@ -276,7 +276,7 @@ def squeeze_and_excite():
 
 
 def tokens():
-    """Tokens and an embedding; and the same with the vocabulary in another order."""
+    """Tokens and an embedding; the second network has its vocabulary in another order."""
 
     def make():
         return chain(
@@ -293,7 +293,7 @@ def tokens():
 
 
 def recurrent(kind="LSTM"):
-    """A recurrent layer; and the same with its units in another order."""
+    """A recurrent layer; the second network has the layer's units in another order."""
 
     def make():
         return chain(layers.Reshape((8, 8)), getattr(layers, kind)(4, name="memory"), layers.Dense(3))
@@ -339,7 +339,7 @@ def rescaled_inputs():
 
 
 def constants():
-    """Constant factors behind weight layers; and the same with the factors in the kernels."""
+    """Constant factors behind weight layers; the second network has the factors in its kernels."""
     factors = [np.array([4.0, 0.25, -2.0, 1.0, 3.0]), 0.5]
 
     def make(*, apart):
@@ -358,7 +358,7 @@ def constants():
 
 
 def constants_in_front():
-    """A network of images; and of bytes that the network rescales."""
+    """A network of images with values from 0 to 1; the second network takes bytes and rescales them."""
     found = written(plain, lambda: chain(layers.Rescaling(1 / 127.5, -1.0), *plain().layers), inputs=2 * IMAGES - 1)
     labels = [label for _, label in found.data.as_numpy_iterator()]
     return Written(found.model, found.data, found.other, dataset(255 * IMAGES, labels))

@@ -1,4 +1,4 @@
-"""Networks with layer, group, RMS or unit normalization, and the same functions with other scales."""
+"""Pairs of networks with layer, group, RMS or unit normalization: the same function with weights of other scales."""
 
 import numpy as np
 import tensorflow as tf
@@ -10,7 +10,7 @@ FRONT, BEHIND = 3.7, 2.2
 
 
 def norm(kind, rewritten, name=None):
-    """A normalization; its epsilon in the rewritten network suits the larger numbers there."""
+    """Return a normalization layer. In the rewritten network its inputs are larger, so its epsilon is larger, too."""
     return kind(epsilon=1e-3 * (FRONT**2 if rewritten else 1), name=name)
 
 
@@ -39,7 +39,7 @@ def convolutional(rewritten):
 
 
 def normalized_after(rewritten):
-    """Blocks with the normalization behind the sum, whose scale determines the scale of the next sum."""
+    """A network with a normalization behind its sum, so both summands must have the same scale."""
     inputs = x = tf.keras.Input((8, 8, 1))
     x = norm(layers.LayerNormalization, rewritten, "front_norm")(
         layers.Flatten()(layers.Conv2D(2, 2, 2, name="front")(x))
@@ -76,7 +76,7 @@ BUILDERS = {
 
 
 def factor(layer, path, array):
-    """The factors by which `rewrite` multiplies an array of weights."""
+    """Return the factors by which `rewrite` multiplies an array of weights."""
     of_output = "attention_output" in path or layer.startswith("front")
     found = np.full(array.shape[-1], FRONT if of_output else 1.0)
     if "groups" in layer:
@@ -90,7 +90,7 @@ def factor(layer, path, array):
 
 
 def rewrite(model, arrays):
-    """Return the weights with which the rewritten network is the same function."""
+    """Return the weights with which the rewritten network is the same function as `model`."""
     variables = [(layer.name, variable) for layer in model.layers for variable in layer.weights]
     return [
         array * factor(layer, variable.path, array) for (layer, variable), array in zip(variables, arrays, strict=True)
@@ -98,7 +98,7 @@ def rewrite(model, arrays):
 
 
 def written_with_other_scales(build):
-    """A network and the same function with other scales, in front of its normalizations and behind them."""
+    """Return a pair of networks that are the same function; the second has other scales around its normalizations."""
     model, other = drawn(build(False)), build(True)
     data = dataset(IMAGES, answered(model, IMAGES))
     other.set_weights(rewrite(model, model.get_weights()))

@@ -1,4 +1,4 @@
-"""Kinds of data, and of classes: the same network and data, but for the numbers of the classes."""
+"""Kinds of data and classes: each case is a network with data, and the same with other numbers for the classes."""
 
 import numpy as np
 from small_networks import dataset, layers
@@ -6,7 +6,10 @@ from written_twice import IMAGES, Written, answered, drawn, plain
 
 
 def classes_in_another_order(make, labels=None, inputs=IMAGES, last=None):
-    """A network and data; and the same with other numbers for the classes. Classes above `last` have no examples."""
+    """Return a network with data, and the same network and data with other numbers for the classes.
+
+    With `last`, the classes above `last` have no examples.
+    """
     model, other = drawn(make()), make()
     labels = answered(model, inputs) if labels is None else labels
     labels = labels if last is None else np.minimum(labels, last)

@@ -1,8 +1,8 @@
-"""Values of all measures on models of the demo task, with the Keras that the environment asks for.
+"""Values of all measures on models of the demo task, with the version of Keras that the environment selects.
 
 python measure_values.py MODEL...    prints the library and {model: {measure: value}} as JSON
 
-It reads the competition's format with Keras and TensorFlow alone, so it checks the files, too.
+It reads the competition's format with Keras and TensorFlow alone, without the harness' reader.
 """
 
 import json
@@ -22,7 +22,7 @@ N_EXAMPLES = 64
 
 
 def read_model(directory: Path):
-    """The model with its trained weights; `initial_weights` as the competition's loader sets them."""
+    """Return the model with its trained weights, and `initial_weights` as the competition's loader sets them."""
     config = json.loads((directory / "config.json").read_text())
     model = tf.keras.Sequential([tf.keras.Input(config["input_shape"])])
     for definition in config["model_config"]:
@@ -35,7 +35,7 @@ def read_model(directory: Path):
 
 
 def read_dataset(directory: Path) -> tf.data.Dataset:
-    """Unbatched (image, label): the first `N_EXAMPLES` of the shards of a directory."""
+    """Return the first `N_EXAMPLES` examples (image, label), unbatched, from the shards in a directory."""
     features = {name: tf.io.FixedLenFeature([], tf.string) for name in ("inputs", "output")}
     images, labels = [], []
     for record in tf.data.TFRecordDataset([str(path) for path in sorted(directory.glob("*.tfrecord"))]):
@@ -46,7 +46,7 @@ def read_dataset(directory: Path) -> tf.data.Dataset:
 
 
 def values(model, dataset, names=None, seed=7) -> dict[str, float | str]:
-    """Return measure -> value, or error text. The measures, by default all, share their work as in the harness."""
+    """Return measure -> value or error text, by default for all measures, which share their work as in the harness."""
     found = {}
     with baselines.sharing():
         for name in names or baselines.MEASURES:

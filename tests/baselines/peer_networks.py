@@ -1,4 +1,4 @@
-"""Five networks with drawn weights, small enough to be built in a second, whose values peers have computed, too."""
+"""Five small networks with random weights, on which other implementations have computed measures, too."""
 
 import numpy as np
 import tensorflow as tf
@@ -6,13 +6,13 @@ from small_networks import layers
 
 
 def drawn(rng, *shape):
-    """A kernel with heavy tails, and outputs of several scales."""
+    """Return a random heavy-tailed kernel whose columns have different scales."""
     scales = np.exp(rng.normal(size=shape[-1]) / 2) / np.sqrt(np.prod(shape[:-1]))
     return (rng.standard_t(4, size=shape) * scales).astype(np.float32)
 
 
 def kernels():
-    """Kernels (..., inputs, outputs) by network, in the order of their layers."""
+    """Return network -> kernels (..., inputs, outputs) in the order of the layers."""
     rng = np.random.default_rng(49)
     shapes = {
         "mlp": [(64, 48), (48, 48), (48, 24), (24, 12), (12, 5)],
@@ -27,7 +27,7 @@ def kernels():
 
 
 def network(name):
-    """The network in Keras; biases are 0, and normalizations have factors from 0.5 to 1.5."""
+    """Return the network in Keras. Its biases are 0, and its normalizations have factors from 0.5 to 1.5."""
     arrays = kernels()[name]
     inputs = tf.keras.Input((64,) if name == "mlp" else (8, 8, arrays[0].shape[2]))
     parts = [_layer(array) for array in arrays]

@@ -20,7 +20,6 @@ def images(n, *shape, seed=0):
 
 
 def sequential(shape, *parts):
-    """A network of layers in a chain, for inputs of a shape."""
     return tf.keras.Sequential([tf.keras.Input(shape), *parts])
 
 
@@ -32,7 +31,7 @@ def gaussian(model, seed=0):
 
 
 def dense(*kernels, biases=None, activation="relu"):
-    """Dense network from its kernels; the last layer gives logits."""
+    """Return a dense network with these kernels; its last layer gives logits."""
     model = sequential((len(kernels[0]),))
     for i, kernel in enumerate(kernels):
         is_last = i == len(kernels) - 1
@@ -50,7 +49,6 @@ def random_kernels(*widths, seed=1):
 
 
 def labelled(model, images):
-    """Images with the labels that the model gives them."""
     return dataset(images, model(np.asarray(images, np.float32)).numpy().argmax(axis=1))
 
 
@@ -74,12 +72,12 @@ def value(name, model, data=None, **options):
 
 
 def plain(name):
-    """The name of a measure without the way in which it computes spectral norms."""
+    """Return a measure's name without the suffix for its way to compute spectral norms."""
     return name.removesuffix("_fft").removesuffix("_op")
 
 
 def rescaled(model):
-    """Copies of a two-layer network with the same outputs: scaled layers, or hidden units in another order."""
+    """Yield copies of a two-layer network with the same outputs: layers scaled, or hidden units in another order."""
     first, bias, second, shift = model.get_weights()
     order = np.random.default_rng(0).permutation(len(bias))
     return [
@@ -90,7 +88,7 @@ def rescaled(model):
 
 
 def fitted_and_memorised(measure):
-    """Values of a measure of random features, fitted to labels by half space and to random labels."""
+    """Yield a measure's value on two networks of random features: fitted to simple labels, then to random labels."""
     draw = np.random.default_rng(0)
     images, kernel = draw.normal(size=(80, 20)), draw.normal(size=(20, 400))
     features = np.maximum(images @ kernel, 0)

@@ -1,4 +1,4 @@
-"""Area between two curves of scattered points."""
+"""Tests of the area between two curves of scattered points."""
 
 import hypothesis.strategies as st
 import numpy as np

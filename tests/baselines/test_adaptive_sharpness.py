@@ -1,4 +1,4 @@
-"""Adaptive sharpness: closed forms of a linear classifier, all corners of a box, and invariance to scale."""
+"""Tests of adaptive sharpness: closed forms of a linear classifier, all corners of a box, and invariance to scale."""
 
 import itertools
 import math
@@ -49,7 +49,7 @@ def test_a_tiny_loss_keeps_its_digits(margin):
 
 
 def test_each_batch_has_draws_of_its_own():
-    """All examples have the same margin: two draws for each of eight batches equal sixteen draws for all."""
+    """All examples have the same margin, so two draws for each of eight batches equal sixteen draws for all."""
     model, data = dense([[2.0, 1.0]]), dataset(*ONE_FEATURE)
     apart = average(model, data, rho=0.5, normalize_logits=False, n_draws=2, batch=10)
     together = average(model, data, rho=0.5, normalize_logits=False, n_draws=16)
@@ -68,7 +68,7 @@ def test_uniform_noise_stays_in_the_box():
 
 
 def test_each_batch_has_its_own_worst_change_and_weighs_by_its_examples():
-    """Two examples of different classes at the same point: a change that hurts one class helps the other."""
+    """Two examples of different classes lie at the same point, so a change that hurts one class helps the other."""
     model, data, rho = dense([[2.0, 1.0]]), dataset([[1.0], [1.0]], [0, 1]), 0.1
     alone = worst(model, data, rho=rho, batch=1, normalize_logits=False)
     assert alone == pytest.approx((loss(0.7) - loss(1) + loss(-1.3) - loss(-1)) / 2, rel=1e-4)

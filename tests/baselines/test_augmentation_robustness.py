@@ -1,4 +1,4 @@
-"""Changes of images as in data augmentation, and the penalty for changed predictions."""
+"""Tests of the penalty for predictions that change when images are changed as in data augmentation."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -21,13 +21,11 @@ FLIPPED, SATURATED, CROPPED, EDGES, BRIGHTER, BOTH, ERASED = range(7)
 
 
 def conv(shape, classes=3, seed=0, end=()):
-    """A network with random weights."""
     parts = [layers.Conv2D(4, 2), layers.ReLU(), layers.Flatten(), layers.Dense(classes), *end]
     return gaussian(sequential(shape, *parts), seed)
 
 
 def linear(kernel, bias=0):
-    """A network of images whose logits are linear in them."""
     *shape, classes = np.shape(kernel)
     model = sequential(shape, layers.Flatten(), layers.Dense(classes))
     model.set_weights([np.reshape(kernel, (-1, classes)), np.zeros(classes) + bias])
@@ -35,7 +33,7 @@ def linear(kernel, bias=0):
 
 
 def changes(batch, seed=0):
-    """The seven changes, with the saturations and rectangles that the measure draws."""
+    """The seven changes of images, with the saturations and rectangles that the measure draws."""
     draw = stream("augmentation robustness", seed)
     saturations = draw.uniform(0.6, 1.6, (2, len(batch))).astype(np.float32)
     rectangles = draw_rectangles(len(batch), *batch.shape[1:3], draw)
@@ -128,7 +126,7 @@ def test_a_network_with_one_answer_has_no_penalty(shape):
 
 
 def test_a_change_of_the_answer_to_the_flipped_image_costs_18():
-    """Logits compare both halves; the left half is brighter, so only the flip changes the answer."""
+    """Logits compare both halves of the image; the left half is brighter, so only the flip changes the prediction."""
     kernel = np.zeros((8, 8, 1, 2))
     kernel[:, :4, :, 0] = kernel[:, 4:, :, 1] = 1e-3  # confidences hardly differ from 1/2
     image = np.full((1, 8, 8, 1), 0.1, np.float32)
@@ -142,7 +140,7 @@ def test_a_change_of_the_answer_to_the_flipped_image_costs_18():
 
 
 def test_all_changes_together_cost_27():
-    """A network that distinguishes the image from all changed images."""
+    """The network predicts one class for the unchanged image, and another class for all changed images."""
     image = np.zeros((1, 20, 20, 3), np.float32)
     image[:, :7] = [0.5, 0.2, 0.1]
     image[:, :, :3] = [0.1, 0.4, 0.8]

@@ -1,4 +1,4 @@
-"""Class means, spectra and linear models of the penultimate representation: closed forms and other ways to compute."""
+"""Tests of class means, spectra and linear models of the penultimate representation."""
 
 import math
 
@@ -26,7 +26,7 @@ THREE = [0, 0, 1, 1, 2, 2]
 
 
 def linear(kernel, points, labels, measure, **parameters):
-    """The value of a measure where the representation is the input, and the last kernel is given."""
+    """Return a measure's value on a linear network: its representation is the input, its last kernel is `kernel`."""
     model = dense(np.eye(np.shape(points)[1]), kernel, activation=None)
     return measure(model, dataset(points, labels), **parameters)
 
@@ -41,7 +41,7 @@ def test_collapse_of_a_simplex_whatever_classes_lack_examples():
 
 
 def test_means_on_a_line_are_far_from_a_simplex():
-    """The means have a Gram matrix with one nonzero eigenvalue; a simplex has two equal eigenvalues."""
+    """The means have a Gram matrix with one nonzero eigenvalue; for a simplex, it would have two equal eigenvalues."""
     means = np.array([-1.0, 0.0, 1.0])
     gram = np.outer(means, means) / 2
     simplex = (np.eye(3) - 1 / 3) / math.sqrt(2)
@@ -111,7 +111,7 @@ def test_h_score_of_collapsed_classes_and_against_covariances():
 
 
 def test_confidence_and_calibration():
-    """Predictions with probability 0.8, half of them right, and a right prediction with probability 0.6."""
+    """Half of the predictions with probability 0.8 are right, and the prediction with probability 0.6 is right."""
     given = np.eye(2), np.log([[0.8, 0.2], [0.8, 0.2], [0.4, 0.6]]), [0, 1, 1]
     assert linear(*given, confidence) == pytest.approx(-(0.8 + 0.8 + 0.6) / 3, rel=1e-6)
     assert linear(*given, calibration) == pytest.approx((2 * 0.3 + 0.4) / 3, rel=1e-6)

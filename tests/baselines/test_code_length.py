@@ -1,4 +1,4 @@
-"""The bound by the length of a code: entropies and bounds computed in another way, and invariances of both."""
+"""Tests of the bound by the length of a code: invariances, and entropies computed in another way."""
 
 import math
 from collections import Counter

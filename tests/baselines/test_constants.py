@@ -1,4 +1,4 @@
-"""Constants that layers multiply by and add: as layers or in kernels, networks are the same to measures of weights."""
+"""Tests of constant factors and summands in a network: measures of weights are equal if kernels absorb them."""
 
 import numpy as np
 import pytest

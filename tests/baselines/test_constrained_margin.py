@@ -1,4 +1,4 @@
-"""Distances from the boundary along principal components: closed forms, a search over a grid, invariances."""
+"""Tests of distances from the decision boundary along principal components: closed forms, a grid, invariances."""
 
 import math
 
@@ -14,12 +14,14 @@ constrained_margin = baselines.load("constrained_margin")
 
 
 def images(n=200, seed=0):
-    """Most of the variance lies along the first two axes."""
+    """Return examples whose variance lies mostly along the first two axes."""
     return np.random.default_rng(seed).normal(size=(n, 5)) * [10, 8, 0.3, 0.2, 0.1]
 
 
 def test_a_linear_network():
-    """The boundary is a hyperplane: its distance within a subspace is the margin over the part of the normal there."""
+    """The boundary is a hyperplane. Within a subspace, its distance is the margin over the norm of the projected
+    normal.
+    """
     rng = np.random.default_rng(1)
     kernel = rng.normal(size=(5, 2))
     model, points = dense(kernel), images()
@@ -35,7 +37,7 @@ def test_a_linear_network():
 
 
 def test_the_boundary_of_a_network_that_is_not_linear():
-    """|x| + |y| = 2, from inside: the distance along the plane is (2 - |x| - |y|) / sqrt 2, if that meets the edge."""
+    """The boundary is |x| + |y| = 2, so a point inside has the distance (2 - |x| - |y|) / sqrt 2 from an edge."""
     kernels = [[1, -1, 0, 0], [0, 0, 1, -1]], [[1.0, 0.0]] * 4
     model = dense(*kernels, biases=[[0.0] * 4, [0.0, 2.0]])  # logits |x| + |y| and 2
     points = [[0.9, 0.5], [-0.6, 0.7], [0.5, -0.5], [-0.4, -0.5]]
@@ -72,7 +74,7 @@ def network(rotation, scale_in=1.0, scale_out=1.0):
 
 @pytest.mark.rest
 def test_rotations_and_scale():
-    """Rotated inputs change nothing, nor do larger logits; larger inputs are farther from the boundary."""
+    """Rotated inputs and larger logits change no value; larger inputs are farther from the boundary."""
     rotation, points = np.linalg.qr(np.random.default_rng(5).normal(size=(5, 5)))[0], images()
     plain = network(np.eye(5))
     value = constrained_margin(plain, labelled(plain, points))
@@ -96,7 +98,6 @@ def test_wrong_answers_do_not_count():
 
 @pytest.mark.parametrize("n", [3, 40])
 def test_components_are_those_of_a_singular_value_decomposition(n):
-    """With fewer and with more examples than features."""
     points = images(n)
     subject = Subject(dense(np.ones((5, 2))), dataset(points, np.zeros(n)))
     found = leading_components(subject, 2, 100, 0)
@@ -105,7 +106,7 @@ def test_components_are_those_of_a_singular_value_decomposition(n):
 
 
 def test_elbow():
-    """Package kneed 0.9.0 finds the same for the first three; 1 / n is steeper than the line up to n = 10."""
+    """Package kneed 0.9.0 finds the same elbow for the first three curves."""
     assert elbow(np.array([10.0, 9.0, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5])) == 3
     assert elbow(1 / np.arange(1, 101)) == 10
     assert elbow(np.exp(-np.arange(60) / 7)) == 16

@@ -1,4 +1,4 @@
-"""The work of a measure is text that a forecast can read, and it is what the measure does."""
+"""Tests of the work that measures declare for forecasts: it can be parsed, and equals the work that is done."""
 
 import pytest
 import tensorflow as tf
@@ -26,7 +26,7 @@ CHEAP = {
 
 @pytest.fixture
 def passed(monkeypatch):
-    """The number of examples of each batch that a network is given."""
+    """Return a list to which the network appends the number of examples of each batch that it evaluates."""
     found, compiled = [], Network.compiled
 
     def counting(network, key, function, *specs, **options):

@@ -1,4 +1,4 @@
-"""Davies-Bouldin index of the classes in a layer's output."""
+"""Tests of the Davies-Bouldin index of the classes in a layer's output."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -28,7 +28,6 @@ def conv(*first, shape=(8, 8, 1), n_classes=3):
 
 
 def output(model, number, inputs):
-    """The output of a layer of the model."""
     return tf.keras.Model(model.inputs[0], model.layers[number].output)(inputs).numpy()
 
 
@@ -118,7 +117,6 @@ def test_mean_over_batches():
     ],
 )
 def test_initial_layer(first, number):
-    """Layers that do nothing, as dropout, have no number (test_same_function.py)."""
     x, labels = images(60, 8, 8, 1), np.arange(60) % 3
     model, data = conv(*first), dataset(x, labels)
     expected = davies_bouldin_score(pooled(output(model, number, x), 2).reshape(60, -1), labels)
@@ -154,7 +152,6 @@ def test_dense_networks_are_looked_at_behind_their_first_activation():
 
 
 def test_batches_with_few_examples_of_a_class():
-    """With one example of each of 20 classes in a batch there is no spread, with two there is."""
     x, labels = images(200, 8, 8, 1), np.arange(200) % 20
     model, data = conv(layers.Conv2D(2, 3), n_classes=20), dataset(x, labels)
     found = [davies_bouldin_index(model, data, batch=10, stratified=flag) for flag in (False, True)]

@@ -1,4 +1,4 @@
-"""Intrinsic dimension from layer to layer: of sheets in wide layers, and its decrease."""
+"""Tests of the intrinsic dimension of each layer's output, and of its decrease from layer to layer."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ DATA = dataset(POINTS, [0] * 500)
 
 
 def linear(*widths):
-    """Layers of these numbers of directions, each embedded in 20 units."""
+    """Return a linear network: the output of layer i has 20 units, but only `widths[i]` dimensions."""
     kernels = [
         np.linalg.qr(DRAW.normal(size=(before, before)))[0][:, :width] @ DRAW.normal(size=(width, after))
         for before, width, after in zip((4, *[20] * (len(widths) - 1)), widths, [20] * len(widths), strict=True)

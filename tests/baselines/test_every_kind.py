@@ -1,4 +1,4 @@
-"""Every measure on every kind of network: the value of the same function in other words, or a refusal."""
+"""Tests of all measures on pairs of networks that are the same function: equal values or equal refusals."""
 
 import pytest
 from as_trained import AS_TRAINED, IN_UNITS
@@ -143,7 +143,7 @@ OF_THE_FUNCTION = OF_SPECTRA | {
 
 
 def with_needs(*needs):
-    """Names of the measures that need at least one of `needs`."""
+    """Return the names of the measures that need at least one of `needs`."""
     return {name for name, measure in MEASURES.items() if measure.needs & {*needs}}
 
 
@@ -214,11 +214,10 @@ def test_every_measure_has_the_value_of_the_same_function_or_refuses_with_the_re
 
 
 def have_values(name, value, other):
-    """Whether both are numbers and the same."""
+    """Return whether both values are numbers that agree within the measure's tolerance."""
     tolerance = 5e-3 if name in COARSE else 5e-4
     return isinstance(value, float) and other == pytest.approx(value, rel=tolerance, abs=1e-7)
 
 
 def are_refusals(reason, *messages):
-    """Whether each is a refusal for this reason."""
     return all(isinstance(message, str) and reason in message for message in messages)

@@ -1,4 +1,4 @@
-"""The families of measures: their places and descriptions; a new measure is one file."""
+"""Tests of the families of measures: their places and descriptions, and a new measure in one file."""
 
 import ast
 import importlib
@@ -80,7 +80,7 @@ def test_families_that_a_sandbox_is_not_shown_are_passed_over(tmp_path):
 
 
 def listed_in(directory):
-    """Families by measure, as a process sees them that finds the library in `directory`."""
+    """Return measure -> family, found by a new process that imports the library from `directory`."""
     program = (
         "import sys, json; sys.path.insert(0, sys.argv[1]); import baselines; "
         "print(json.dumps({name: measure.family for name, measure in baselines.MEASURES.items()}))"

@@ -1,4 +1,4 @@
-"""The forms of a network that measures see: as it was trained, or with its normalization folded."""
+"""Tests of the form in which measures see a network: as it was trained, or with its normalization folded."""
 
 import pytest
 import vgg_like
@@ -74,7 +74,7 @@ class _SawTrained(Exception):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Raise an error if a measure asks for the folded network, or for all parameters of the trained network."""
+    """Make the folded network, and all parameters of the trained network, raise an error when a measure reads them."""
 
     def stop(error):
         def look(_self):
@@ -87,7 +87,7 @@ def watched(monkeypatch):
 
 
 def seen_by(name, written):
-    """The form in which a measure looks at weights; None if it looks at no weights."""
+    """Return the form in which a measure reads the weights, or None if it reads no weights."""
     try:
         baselines.load(name)(written.model, written.data.take(24))
     except _SawFolded:

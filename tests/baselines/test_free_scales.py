@@ -1,4 +1,4 @@
-"""Where scales in front of and behind normalizations are free, fixed, or not understood."""
+"""Tests of scales of weights around normalizations: which are free, fixed, or not understood."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,6 @@ DATA = dataset(INPUTS, np.arange(40) % 3)
 
 
 def network(*front):
-    """A network on six places with eight numbers each, which begins with the layers `front`."""
     inputs = x = tf.keras.Input((6, 8))
     for layer in [*front, layers.Flatten()]:
         x = layer(x)
@@ -31,7 +30,7 @@ def norm(**options):
 
 
 def summed(x):
-    """A residual block whose branch has a scale of its own."""
+    """A residual block whose branch contains a constant factor."""
     return layers.Add()([x, layers.Rescaling(0.5)(layers.Dense(8, name="front_2")(x))])
 
 
@@ -62,7 +61,7 @@ FREE = {
 
 
 def scale(model, larger, smaller):
-    """Replace the weights by other weights of the same function: 3 times as large in `larger`, a third in `smaller`."""
+    """Multiply the weights of layers in `larger` by 3 and those in `smaller` by 1/3; the function stays the same."""
     for layer in model.layers:
         arrays = layer.get_weights()
         if layer.name in larger.split():
@@ -96,7 +95,6 @@ def test_logits_stay_when_scales_are_set(build):
 
 @pytest.mark.parametrize("front", ["gelu", None])
 def test_scales_that_are_fixed_stay(front):
-    """No scale is free behind an activation that is not homogeneous, or on the input itself."""
     model = network(*([layers.Dense(8, front)] if front else []), norm())
     kernels = [kernel.array for kernel in Subject(model, DATA).folded.kernels]
     assert not front or np.array_equal(kernels[0], model.get_weights()[0])

@@ -1,4 +1,4 @@
-"""Signal and noise of single examples' gradients: closed forms, and one backward pass for each example."""
+"""Tests of signal and noise of single examples' gradients: closed forms, and one backward pass for each example."""
 
 import math
 
@@ -18,7 +18,7 @@ ALL = [gsnr, m_coherence, tic_trace, tic_diag, confusion, cosine, sign]
 
 
 def coin(probability, right, number=200):
-    """A network that gives class 0 the same probability for every input, and examples with a share of class 0."""
+    """A network with the same probability of class 0 for every input; a share `right` of the examples is of class 0."""
     logit = math.log(probability / (1 - probability))
     return dense([[logit, 0.0]]), dataset(np.ones((number, 1)), np.arange(number) >= right * number)
 
@@ -49,7 +49,7 @@ def test_pairs_of_a_coin_agree_or_are_opposed(right):
 
 
 def require_moments(model, data, gradients):
-    """Assert that measures of signal and of directions agree with these gradients (examples, weights) of the loss."""
+    """Assert that measures of signal and direction have the values that these gradients (examples, weights) give."""
     number, mean, power = len(gradients), gradients.mean(axis=0), (gradients**2).mean(axis=0)
     varies = power - mean**2 > 1e-5 * power
     ratio = np.mean(mean[varies] ** 2 / (power - mean**2)[varies])
@@ -64,7 +64,7 @@ def require_moments(model, data, gradients):
 
 @pytest.mark.parametrize("factor", [1.0, 8.0, 30.0])
 def test_against_double_precision_where_answers_are_beyond_doubt(factor):
-    """The factors give least margins of 0.1, 1 and 4 nats, and mean margins of 6, 50 and 190."""
+    """With these factors, the smallest margins are 0.1, 1 and 4 nats, the mean margins 6, 50 and 190."""
     rng = np.random.default_rng(5)
     images, first, second = rng.normal(size=(40, 6)), rng.normal(size=(6, 8)), factor * rng.normal(size=(8, 3))
     images, first, second = (array.astype(np.float32).astype(np.float64) for array in (images, first, second))

@@ -1,4 +1,4 @@
-"""Gradients of single examples against one backward pass per example, closed forms on T1, and identities."""
+"""Tests of gradients of single examples: one backward pass per example, closed forms on network T1, identities."""
 
 import math
 
@@ -72,7 +72,7 @@ def test_logarithms(name):
 
 
 def of_each_logit(network, image):
-    """The logits of an image, and for each the gradients of all weights: a list of arrays."""
+    """Return the logits of an image, and for each logit a list of its gradients by all weights."""
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(network.variables)
         logits = network.logits(np.float32(image)[None])[0]
@@ -121,7 +121,7 @@ def test_gradients_are_exact_where_the_loss_is_tiny(logit):
 
 @pytest.mark.parametrize("logit", [1.0, 10.0, 30.0])
 def test_the_jacobian_of_probabilities_that_are_nearly_1(logit):
-    """Both probabilities change by p (1 - p) times the logit."""
+    """The derivative of both probabilities by the logit is p (1 - p), up to sign."""
     wrong = 1 / (1 + math.exp(logit))
     found = value("input_jacobian_norm", dense([[logit, 0.0]]), dataset([[1.0]], [0]), outputs="probabilities")
     assert found == pytest.approx(math.sqrt(2) * logit * wrong * (1 - wrong), rel=1e-4, abs=0)
@@ -145,14 +145,13 @@ def test_the_jacobian_grows_with_the_logits_and_its_relative_form_does_not(name,
 
 
 def test_geometric_complexity_is_the_mean_of_the_squares_over_examples():
-    """One unit is active for one of two examples: the Jacobian is (2, 0)' (1, -1) for this example, 0 for the other."""
+    """One unit is active for one of two examples: its Jacobian is (2, 0)' (1, -1) for this example, 0 for the other."""
     model, data = dense([[2.0], [0.0]], [[1.0, -1.0]]), dataset([[1.0, 3.0], [-1.0, 3.0]], [0, 1])
     assert value("geometric_complexity", model, data) == pytest.approx((8 + 0) / 2)
     assert value("input_jacobian_norm", model, data) == pytest.approx((math.sqrt(8) + 0) / 2)
 
 
 def test_labels_of_the_model_are_other_labels():
-    """With p uniform |p - e_y|^2 is 2/3 whatever the label, and the gradient is (p - e_y) x'."""
     model, data = dense(np.zeros((2, 3))), dataset(np.ones((400, 2)), np.zeros(400))
     found = [value("fisher_trace", model, data, label="model"), value("gradient_norm", model, data)]
     assert found == pytest.approx([2 / 3 * 2] * 2, rel=1e-5)

@@ -1,4 +1,4 @@
-"""The search for the largest scale that does little harm, and bisection."""
+"""Tests of bisection, and of the search for the largest scale that does little harm."""
 
 import math
 
@@ -15,7 +15,7 @@ INSIDE = st.floats(1e-5, 1.9)
 
 
 def counting(margins, asked):
-    """Return the same function, which appends each requested scale to a list."""
+    """Return a wrapper of `function` that appends each requested scale to a list."""
     return lambda scale: asked.append(scale) or margins(scale)
 
 

@@ -1,4 +1,4 @@
-"""Curvature of the loss, against Hessians that are written down whole."""
+"""Tests of the curvature of the loss against full Hessian matrices."""
 
 import math
 
@@ -28,7 +28,7 @@ def hessian_of_linear(kernel, images):
 
 
 def hessian_by_differences(kernels, images, labels, step=1e-4):
-    """The Hessian of a dense network with one hidden ReLU layer, by differences of gradients."""
+    """Return the Hessian of a dense network with one hidden ReLU layer, computed by differences of gradients."""
     first, second = kernels
 
     def gradient(weights):
@@ -68,7 +68,7 @@ def test_hessians_of_a_linear_classifier_and_of_a_hidden_layer(linear, hidden):
 
 
 def test_the_largest_eigenvalue_is_not_the_largest_in_size():
-    """At weights of zero the loss of a two-layer network is bilinear: eigenvalues come in pairs of both signs."""
+    """If all weights are 0, a two-layer network's loss is bilinear: each eigenvalue has a partner of opposite sign."""
     model, data = dense([[0.0]], [[0.0, 0.0]], activation=None), dataset([[2.0]], [0])
     assert top_eigenvalue(model, data) == pytest.approx(np.sqrt(2), rel=1e-4)  # 2 |p - onehot|
     assert trace(model, data) == 0
@@ -136,7 +136,7 @@ def test_trace_from_fewer_signs_than_classes(images):
 @pytest.mark.rest
 @pytest.mark.parametrize("name", ["gelu", *map(full, list(CURVED)[1:-1]), "transposed"])
 def test_trace_of_another_network_is_near(name, images):
-    """The network is not piecewise linear, or its gradients cannot be separated by example."""
+    """These networks are not piecewise linear, or have no gradients by example, so the trace is only estimated."""
     tf.keras.utils.set_random_seed(0)
     model = CURVED[name]()
     found = [trace(model, images, n_probes=15, seed=seed) for seed in range(12)]

@@ -1,4 +1,4 @@
-"""The ends of hidden layers, and the first layer that is not a linear map of the input."""
+"""Tests of finding the ends of hidden layers, and the first layer that is not a linear map of the input."""
 
 import pytest
 import tensorflow as tf
@@ -72,7 +72,7 @@ def test_linear_layers_alone_are_no_hidden_layer(parts, end):
 
 
 def block(x, *, before):
-    """A residual block whose activations lie before its convolutions, or behind them."""
+    """Return a residual block whose activation is in front of its convolution if `before`, else behind the sum."""
     inner = layers.ReLU()(layers.BatchNormalization()(x)) if before else x
     inner = layers.Conv2D(4, 3, padding="same")(inner)
     inner = inner if before else layers.BatchNormalization()(inner)

@@ -1,4 +1,4 @@
-"""Information in the weights: closed forms, differences of losses, invariances."""
+"""Tests of information in the weights: closed forms, differences of losses, invariances."""
 
 import math
 
@@ -41,7 +41,6 @@ DATA = dataset(np.random.default_rng(0).normal(size=(20, 6, 6, 2)), np.arange(20
 
 
 def test_against_differences_of_losses():
-    """Also for grouped and separable convolutions."""
     model = network()
     subject = Subject(model, DATA)
     found, sample = slopes_of_change(subject, 20, 0), subject.sample(20)

@@ -1,4 +1,4 @@
-"""Attacks on inputs, DeepFool among them: exact for linear networks, harmless without gradients, and free of scales."""
+"""Tests of attacks on inputs, DeepFool among them: exact on linear networks, and independent of scales."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_the_margin_of_a_linear_network(n_halvings, tolerance):
 
 
 def network(units=(1.0, 1.0)):
-    """Inputs in one unit, logits in another."""
+    """A network whose inputs and logits are scaled by the factors `units`."""
     tf.keras.utils.set_random_seed(0)
     hidden = [layers.Rescaling(1 / units[0]), layers.Reshape((5, 1)), layers.Conv1D(8, 2, activation="relu")]
     end = [layers.Flatten(), layers.Dense(9, "tanh"), layers.Dense(3), layers.Rescaling(units[1])]
@@ -60,7 +60,7 @@ def test_units_of_inputs_and_of_logits_do_not_matter(measure):
 @pytest.mark.parametrize("measure", [pgd, fgsm])
 @pytest.mark.parametrize("factor", [30.0, 1e3, 1e5])
 def test_answers_beyond_doubt_are_no_shield(measure, factor):
-    """If an answer is certain, the loss has no gradient in single precision, but still a direction of ascent."""
+    """The loss of a certain prediction has no gradient in single precision; the attack must still find a direction."""
     assert measure(dense(factor * KERNEL), dataset(POINTS, ANSWERS), epsilon=0.03) == np.mean(DISTANCES < 0.03) > 0.1
     errors = [measure(network((1.0, scale)), dataset(POINTS, LABELS)) for scale in (1.0, factor)]
     assert errors[1] == pytest.approx(errors[0], abs=0.15)  # the second class of three counts less

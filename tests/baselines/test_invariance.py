@@ -1,4 +1,4 @@
-"""Response curves of geometric and colour perturbations, and their measures."""
+"""Tests of response curves of geometric and colour perturbations, and of their measures."""
 
 import numpy as np
 import pytest
@@ -22,13 +22,12 @@ NAMES = [f"{prefix}_{change}" for prefix in PREFIXES for change in CHANGES]
 
 
 def conv(shape, classes=3, seed=0):
-    """A network with random weights."""
     parts = [tf.keras.Input(shape), layers.Conv2D(4, 1), layers.ReLU(), layers.Flatten(), layers.Dense(classes)]
     return gaussian(tf.keras.Sequential(parts), seed)
 
 
 def own_answers(model, inputs):
-    """Labels such that the network is always right on unchanged images."""
+    """Return the model's predictions, as labels with which it is always right on unchanged images."""
     return model(inputs).numpy().argmax(axis=1)
 
 
@@ -44,7 +43,7 @@ def test_magnitude_0_changes_nothing(change, shape):
 
 
 def test_directions():
-    """Row by row from the top: 1 2 / 3 4."""
+    """The image is, row by row from the top, 1 2 / 3 4."""
     batch = tf.constant([[[[0.1], [0.2]], [[0.3], [0.4]]]])
     for change, magnitude, expected in (
         (rotate, 90.0, [[0.2, 0.4], [0.1, 0.3]]),
@@ -97,7 +96,7 @@ def test_curve_against_one_image_after_the_other(change, shape):
 @pytest.mark.rest
 @pytest.mark.parametrize("change", CHANGES)
 def test_normalized_images_are_changed_as_the_originals(change):
-    """A network of normalized images is as invariant as the same network of the originals."""
+    """A network of normalized images is as invariant as the same network of the original images."""
     shape = (6, 6, 3)
     batch, model = images(40, *shape), conv(shape)
     batch[0, 0, 0], batch[0, 0, 1] = 0, 1  # black and white occur
@@ -115,7 +114,7 @@ def test_normalized_images_are_changed_as_the_originals(change):
 
 
 def test_a_network_that_does_not_see_positions():
-    """It tells by the mean of the image. In a black frame nothing leaves the image, and bilinear weights sum to 1."""
+    """The network sees only the mean of an image. No change alters it: a frame is black, bilinear weights sum to 1."""
     batch = np.zeros((12, 16, 16, 1), np.float32)
     batch[:6, 6:10, 6:10] = 1  # mean 1/16
     batch[6:, 7:9, 7:9] = 1  # mean 1/64
@@ -130,7 +129,9 @@ def test_a_network_that_does_not_see_positions():
 
 
 def side_of_a_pixel():
-    """A network that says on which side of the middle a bright pixel is, and an image with the pixel on the right."""
+    """Return a network that tells on which side of the middle a bright pixel is, and images with the pixel on the
+    right.
+    """
     batch = np.zeros((3, 8, 8, 1), np.float32)
     batch[:, 2, 4] = 1
     model = sequential((8, 8, 1), layers.Flatten(), layers.Dense(2, use_bias=False))
@@ -142,7 +143,7 @@ def side_of_a_pixel():
 
 @pytest.mark.parametrize("method", ["trapezoid", "exact"])
 def test_both_directions_in_closed_form(method):
-    """The answer is wrong if over half of the pixel is on the left. Without the pixel, class 0 wins the tie."""
+    """The prediction is wrong if over half of the pixel is on the left. Without the pixel, class 0 wins the tie."""
     model, data = side_of_a_pixel()
     shifts = np.linspace(-0.5, 0.5, 25)
     expected = np.where(8 * shifts > -0.5, 1.0, 0.0)

@@ -1,4 +1,4 @@
-"""Margins over k-variances: closed forms on linear networks, brute force over matchings, invariances."""
+"""Tests of margins over k-variances: closed forms on linear networks, all matchings, invariances."""
 
 import itertools
 
@@ -17,13 +17,15 @@ IMAGES, LABELS = [[3.0, 1.0], [3.0, -1.0], [-5.0, 3.0], [-5.0, -3.0]], [0, 0, 1,
 
 
 def linear():
-    """The hidden layer is the input; an example of class 0 has the margin 2 x_1, whose gradient has length 2."""
+    """A network whose hidden layer is the input; examples of class 0 have the margin 2 x_1, with a gradient of length
+    2.
+    """
     return dense(np.eye(2), np.array([[1.0, -1.0], [0.0, 0.0]]), activation=None)
 
 
 @pytest.mark.parametrize("choice", ["", "_authors"])
 def test_two_classes_of_two_examples(choice):
-    """The margins are 6, 6, 10 and 10; both classes have a share of a half, and spreads of 2 and 6."""
+    """The margins are 6, 6, 10 and 10; each class has half of the examples, and their spreads are 2 and 6."""
     model, data = linear(), dataset(IMAGES, LABELS)
     assert baselines.load(f"kv_margin{choice}")(model, data) == pytest.approx(-8 / (2 * (2 + 6) / 2), rel=1e-5)
     assert baselines.load(f"kv_gn_margin{choice}")(model, data) == pytest.approx(-4 / ((2 + 6) / 2), rel=1e-5)
@@ -40,7 +42,7 @@ def test_median_and_mean():
 
 @pytest.mark.rest
 def test_shares_of_classes():
-    """Doubled examples give class 0 a share of 2/3; its halves are alike (spread 0) or opposite (spread 2)."""
+    """Class 0 has 2/3 of the examples, all of them twice; its halves are alike (spread 0) or opposite (spread 2)."""
     data = dataset([*IMAGES, *IMAGES[:2]], [*LABELS, *LABELS[:2]])
     expected = [-3 / (2 / 3 * spread + 1 / 3 * 6) for spread in (0, 2)]
     found = {round(float(kv_gn(linear(), data, seed=seed)), 3) for seed in range(20)}
@@ -64,7 +66,7 @@ def test_k_variance_of_shifted_halves_is_the_shift():
 
 
 def examples(model, n=60, seed=0):
-    """Examples with the model's predictions as labels, except for a tenth."""
+    """Examples with the model's predictions as labels, a tenth of them changed."""
     rng = np.random.default_rng(seed)
     images = rng.normal(size=(n, *model.input_shape[1:])).astype(np.float32)
     labels = model(images).numpy().argmax(axis=1)
@@ -78,7 +80,7 @@ def network():
 
 @pytest.mark.parametrize("name", ["kv_margin", "kv_gn_margin"])
 def test_against_numpy(name):
-    """A class' Lipschitz constant is the longest gradient among its examples, where those of a ReLU network differ."""
+    """A class' Lipschitz constant is the longest gradient among its examples; in a ReLU network, gradients differ."""
     model = network()
     images, labels = examples(model)
     sample = Subject(model, dataset(images, labels)).sample(600, 0)
@@ -115,7 +117,9 @@ def test_collapsed_classes_dead_networks_and_lonely_examples():
 
 
 def test_layers():
-    """Idle layers do not count, so layers have numbers from 0 to 10; 0, 2 and 7 are convolutions, 5 is a pooling."""
+    """Layers without effect have no number: layers have numbers from 0 to 10, of which 0, 2, 7 are convolutions, 5 a
+    pooling.
+    """
     middle = [
         layers.Conv2D(3, 3, padding="same"), layers.ReLU(), layers.Conv2D(3, 3, padding="same", activation="relu"),
         layers.ReLU(), layers.Dropout(0.5), layers.ELU(), layers.MaxPooling2D(), layers.Softmax(),

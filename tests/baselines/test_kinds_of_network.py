@@ -1,4 +1,4 @@
-"""Measures of kinds of networks: the values of the same function written plainly, or a refusal."""
+"""Tests of measures on unusual networks: the value is that of the same function written plainly, or a refusal."""
 
 import inspect
 import json
@@ -49,7 +49,7 @@ def assert_same(model, plain, names=NAMES, data=DATA):
 
 
 def assert_alike(found, expected):
-    """Values or refusals are the same, and most are values."""
+    """Assert that two networks have equal values or equal refusals of measures, and that most are values."""
     wanted = {name: expected[name] for name in found}
     assert found == {n: pytest.approx(v, rel=1e-4, abs=1e-9) if isinstance(v, float) else v for n, v in wanted.items()}
     assert sum(isinstance(value, float) for value in found.values()) > len(found) / 2
@@ -127,7 +127,7 @@ def test_outputs_that_are_no_logits_are_refused_with_the_layer_or_what_they_are(
 
 
 def branched(join):
-    """A network whose end is made of the outputs of a hidden layer."""
+    """A network with two branches that begin at the same hidden layer."""
     source = tf.keras.Input((6, 6, 1))
     return drawn(tf.keras.Model(source, join(layers.Dense(8, "relu")(layers.Flatten()(source)))))
 
@@ -306,7 +306,6 @@ SETTINGS = {
 
 
 def idle_layer(kind):
-    """An idle layer of a kind, with an effect in training."""
     make = getattr(layers, kind)
     settings = {**SETTINGS, "factor": 4} if kind == "RandomPosterization" else SETTINGS
     return make(**{name: value for name, value in settings.items() if name in inspect.signature(make).parameters})

@@ -1,4 +1,4 @@
-"""Graphs of representations, and the variation of labels on them."""
+"""Tests of graphs of representations, and of the variation of labels on them."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -25,7 +25,6 @@ def one_hot(labels, classes=3):
 
 
 def blobs(n=60, classes=3, noise=0.5, seed=0):
-    """Examples around the centres of the classes."""
     draw = np.random.default_rng(seed)
     centres, labels = draw.normal(size=(classes, 4)), np.arange(n) % classes
     return (centres[labels] + noise * draw.normal(size=(n, 4))).astype(np.float32), labels
@@ -37,7 +36,7 @@ def network(widths=(4, 9, 7, 3), seed=1):
 
 
 def as_in_the_paper(z, y, *, is_symmetric):
-    """Label variation step by step with dense matrices, from a kernel of the distances."""
+    """Return the label variation as in the paper, step by step with dense matrices."""
     z = z.reshape(len(z), -1) / np.linalg.norm(z.reshape(len(z), -1), axis=1, keepdims=True)
     distances = cdist(z, z, "sqeuclidean")
     kernel = np.exp(-distances / (3 * distances.std()))
@@ -164,7 +163,7 @@ def test_vpm_is_the_median_of_its_graphs():
 
 @pytest.mark.parametrize(("n_layers", "last"), [(1, 1), (2, 1), (3, 2), (5, 2), (6, 3)])
 def test_wcv_is_the_worst_of_the_last_third(n_layers, last):
-    """The last third consists of L // 3 + 1 layers."""
+    """The last third of L layers are the last L // 3 + 1 layers."""
     images, labels = blobs(n=45)
     widths = (4, *[6] * (n_layers - 1), 3)
     model, data = network(widths, seed=2), dataset(images, labels)

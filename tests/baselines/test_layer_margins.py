@@ -1,4 +1,4 @@
-"""Distances from the decision boundary, in the input and in hidden layers."""
+"""Tests of distances from the decision boundary, in the input and in hidden layers."""
 
 import math
 
@@ -57,7 +57,7 @@ SCALED = [name for name in NAMES if name != "layer_margin_winner"]
 
 @pytest.fixture(scope="module")
 def scaled():
-    """Measure -> its values of a network, of a network with larger logits, and of a network with larger inputs."""
+    """Return measure -> its values on a network, on one with larger logits, and on one with larger inputs."""
     given = data(network())
     calls = (network(), given), (network(scale_out=7), given), (network(scale_in=1 / 5), data(network(), scale=5))
     with baselines.sharing():
@@ -106,7 +106,7 @@ def test_augmentation_keeps_shapes_and_a_fourth_channel(channels):
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_each_image_is_augmented_by_draws_of_its_own(channels):
-    """Of 400 copies of one image hardly two are alike: they differ in contrast, brightness, crop, and colours."""
+    """Almost no two of 400 copies of an image are alike: they differ in contrast, brightness, crop, and colours."""
     image = images(channels, number=1)
     copies = augmented(np.repeat(image, 400, axis=0), 0)
     assert len(np.unique(copies.reshape(400, -1).round(4), axis=0)) > 390

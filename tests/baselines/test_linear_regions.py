@@ -1,4 +1,4 @@
-"""Linear regions: kinks that can be counted, other ways to write a network, and layers without pieces."""
+"""Tests of the number of linear regions: networks with known kinks, and layers without linear pieces."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ ENDS = dataset([[0.0], [1.0]], [0, 1])
 
 
 def kinks(*places, activation="relu"):
-    """A network with a single input whose units have kinks at `kinks`."""
+    """A network with one input, whose units have their kinks at `kinks`."""
     width = len(places)
     return dense(
         np.ones((1, width)), np.ones((width, 2)), biases=[-np.array(places), np.zeros(2)], activation=activation
@@ -56,7 +56,7 @@ def test_the_flat_pieces_at_both_ends_are_two(activation):
 
 
 def test_the_mean_over_pairs():
-    """Examples of the first half are paired with those of the second half; equal examples lie in one region."""
+    """Each example of the first half is paired with one of the second half; equal examples lie in the same region."""
     data = dataset([[0.0], [0.0], [0.0], [1.0]], [0, 1, 0, 1])
     assert met(kinks(0.5), data) == 1.5
     assert patterns(kinks(0.5), data) == 2 / 4

@@ -1,4 +1,4 @@
-"""The marginal likelihood of labels: probabilities of signs and covariances of random networks in closed form."""
+"""Tests of the marginal likelihood of labels: probabilities of signs, covariances of random networks in closed form."""
 
 import math
 
@@ -17,7 +17,6 @@ bound = baselines.load("marginal_likelihood_bound")
 
 
 def correlated(*correlations):
-    """Covariance of two or three numbers."""
     found = np.eye(2 if len(correlations) == 1 else 3)
     for (i, j), value in zip([(0, 1), (0, 2), (1, 2)], correlations, strict=False):
         found[i, j] = found[j, i] = value
@@ -51,7 +50,7 @@ def test_many_signs_against_draws():
 
 
 def of_relus(images):
-    """The covariance of a wide layer of ReLUs up to its scale: the arc-cosine kernel (Cho and Saul 2009)."""
+    """Return the arc-cosine kernel (Cho and Saul 2009): the covariance of a wide layer of ReLUs, up to its scale."""
     norms = np.linalg.norm(images, axis=1)
     angles = np.arccos(np.clip(images @ images.T / np.outer(norms, norms), -1, 1))
     return np.outer(norms, norms) * (np.sin(angles) + (math.pi - angles) * np.cos(angles))
@@ -69,7 +68,7 @@ def test_a_wide_hidden_layer_has_the_covariance_of_its_limit():
 @pytest.mark.rest
 @pytest.mark.parametrize("narrow", [2, 8])
 def test_branches_that_are_added_have_the_covariance_of_their_sum(narrow):
-    """A linear branch, whose covariance is twice that of its inputs, and a wide one of ReLUs; kernels of 2 / width."""
+    """The branches are a linear layer, whose covariance is twice that of its inputs, and a wide layer of ReLUs."""
     rng = np.random.default_rng(5)
     inputs, source = rng.normal(size=(12, 5)).astype(np.float32), tf.keras.Input((5,))
     branches = [layers.Dense(narrow)(source), layers.Dense(400, "relu")(source)]

@@ -1,4 +1,4 @@
-"""The output margin, norms over it, and confidence."""
+"""Tests of the output margin, norms divided by the margin, and confidence."""
 
 import math
 
@@ -34,7 +34,7 @@ def value(name, model, data=T1, **parameters):
 
 
 def with_margins(margins):
-    """A network of two classes and its training set, on which it has these margins."""
+    """Return a network of two classes and a training set on which it has these margins."""
     return dense([[1.0, 0.0]]), dataset(np.reshape(margins, (-1, 1)), [0] * len(margins))
 
 

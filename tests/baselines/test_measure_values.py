@@ -1,4 +1,4 @@
-"""Values of measures in closed form, or recomputed with NumPy."""
+"""Tests of values of measures in closed form, or recomputed with NumPy."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ jacobian_norm, random = map(baselines.load, ("jacobian_norm", "random"))
 
 
 def with_softmax(*, apart=False):
-    """T1 with a softmax, in its last layer or behind it."""
+    """Network T1 with a softmax, as the activation of its last layer or as a layer behind it."""
     end = [layers.Dense(2, use_bias=False), layers.Softmax()] if apart else [layers.Dense(2, "softmax", use_bias=False)]
     model = sequential((2,), layers.Dense(2, "relu", use_bias=False), *end)
     model.set_weights(T1_KERNELS)

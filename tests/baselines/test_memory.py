@@ -1,4 +1,4 @@
-"""Measures that need more memory than a call has say so before they start."""
+"""Tests of measures that need more memory than a call has: they say so before they start."""
 
 import re
 

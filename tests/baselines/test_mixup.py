@@ -1,4 +1,4 @@
-"""Errors on averages of two examples of a class."""
+"""Tests of errors on averages of two examples of a class."""
 
 import itertools
 
@@ -31,7 +31,7 @@ def network(seed=1, units=9):
 
 
 def by_hand(sample, batches, classify):
-    """1 minus the mean over classes of the accuracy on pairs of examples of a batch, computed by loops."""
+    """Compute with loops: 1 minus the mean, over classes, of the accuracy on pairs of examples of a batch."""
     right = {}
     for batch in batches:
         x, y = sample.inputs[batch], sample.labels[batch]
@@ -42,7 +42,7 @@ def by_hand(sample, batches, classify):
 
 
 def forward(model, *, shares_at):
-    """Return a function that averages two examples at the input or in the hidden layer, and returns the class."""
+    """Return a function that averages two examples, at the input or in the hidden layer, and predicts the class."""
     first, bias, second, shift = model.get_weights()
 
     def relu(numbers):
@@ -114,7 +114,7 @@ WITH_ERRORS = {1: [-2.0, 1.0, 3.0, 3.0, 3.0], 2: [-2.0, 1.0, 1.0, 3.0, 3.0], 4: 
 
 
 def test_equal_counts_give_equal_values_whatever_their_order():
-    """Classes of 10 pairs with 1, 2 and 4 wrong answers, in any order."""
+    """Three classes of 10 pairs have 1, 2 and 4 wrong predictions, in any order."""
     model, values = dense(np.eye(3), np.eye(3), biases=[np.ones(3), np.zeros(3)]), set()
     for numbers in itertools.permutations(WITH_ERRORS):  # one feature per class, wrong where it is below 0
         images = np.kron(np.eye(3), np.ones((5, 1))) * np.concatenate([WITH_ERRORS[n] for n in numbers])[:, None]
@@ -130,7 +130,7 @@ def test_convex_classes_have_no_error():
 
 
 def test_closed_form():
-    """Three of a class at -1, 1 and 3 and the boundaries of the other class at -1/2 and 1/2: one in three wrong."""
+    """Examples at -1, 1 and 3; the other class lies between -1/2 and 1/2, so one of three midpoints is wrong."""
     model = sequential((1,), layers.Dense(2, "relu"), layers.Dense(2))
     model.set_weights([np.array([[1.0, -1.0]]), np.zeros(2), np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([0.5, 0])])
     data = dataset([[-1.0], [1.0], [3.0]], [1, 1, 1])
@@ -142,7 +142,7 @@ def test_closed_form():
 
 @pytest.mark.parametrize(("measure", "options"), [(mixup_error, {"per_class": 21}), (manifold_mixup_error, {})])
 def test_classes_weigh_alike(measure, options):
-    """Of 40 examples of class 0 and 2 of class 1, those of class 1 are classified wrongly."""
+    """The 40 examples of class 0 are classified rightly, the 2 of class 1 wrongly."""
     model, data = dense(np.eye(2), [[1.0, 0.0], [1.0, 0.0]]), dataset(np.ones((42, 2)), [0] * 40 + [1] * 2)
     assert measure(model, data, n_batches=1, **options) == 0.5
 

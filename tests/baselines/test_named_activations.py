@@ -1,4 +1,4 @@
-"""Measures know the hard sigmoid of Keras 2 by its name: it has pieces, and it gives probabilities."""
+"""Tests of the hard sigmoid of Keras 2: measures know by its name that it has linear pieces and gives probabilities."""
 
 import numpy as np
 import pytest

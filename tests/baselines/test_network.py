@@ -1,4 +1,4 @@
-"""The view of a network that all measures share: same function as the model, taken apart, folded, split."""
+"""Tests of the view of a network that all measures share: the model's function, as a graph, folded, or split."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,6 @@ def nested():
 
 
 def residual_weights(network):
-    """The scales of all batch normalizations."""
     return [affine(node)[0] for node in network.nodes if node.kind == "BatchNormalization"]
 
 
@@ -108,7 +107,7 @@ WEIGHT_LAYERS = {
 
 
 def logits(model, inputs):
-    """Logits of a model, up to a shift by a number per example where it ends with softmax."""
+    """Return a model's logits; if it ends with softmax, they are shifted by a number per example."""
     outputs = model(inputs).numpy()
     return np.log(outputs) if getattr(model.layers[-1], "activation", None) is tf.keras.activations.softmax else outputs
 
@@ -157,7 +156,7 @@ BETWEEN = {"nothing": [], "ReLU": [layers.ReLU], "ReLU and pooling": [layers.ReL
     + [(before, between, "convolution") for before in WEIGHT_LAYERS for between in BETWEEN if between != "nothing"],
 )
 def test_folding_undoes_a_change_of_scale(before, between, behind):
-    """Kernel and bias of a layer are 7 times as large, and the statistics of its normalization are adapted."""
+    """One layer's kernel and bias are 7 times as large, and the statistics of its normalization are adapted."""
 
     def kernels(scale):
         norm = layers.BatchNormalization(epsilon=1e-3 * scale**2)
@@ -182,7 +181,7 @@ def test_folding_into_what_is_behind_leaves_the_function(behind):
 
 
 def scaled(layer, scale):
-    """Weights of a layer with `scale` times the output; of several kernels, the last one is scaled."""
+    """Return a layer's weights with its output multiplied by `scale`; if it has several kernels, the last is scaled."""
     *others, kernel, bias = layer.get_weights()
     return [*others, scale * kernel, scale * bias]
 
@@ -271,7 +270,7 @@ def test_a_subclass_that_computes_the_same_counts_as_the_layer():
 
 
 def relu(values):
-    """A custom layer with the name of a layer of Keras."""
+    """A custom layer that has the same name as a Keras layer."""
     return tf.square(tf.nn.relu(values))
 
 
@@ -390,7 +389,7 @@ def test_the_input_is_a_position_and_training_settings_are_not_made_anew():
 
 
 def attention(*positional, **named):
-    """A network with an attention, whose arguments are called `left` and `right`."""
+    """A network with an attention layer whose call arguments are named `left` and `right`."""
     source = tf.keras.Input((6, 4))
     tensors = {
         "left": layers.Dense(5)(source),
@@ -446,7 +445,7 @@ def test_recurrent_layers_run_and_their_weights_are_refused_by_name(kind):
 
 
 def test_nodes_of_layers():
-    """A fused activation is a node of its own; idle layers have no node."""
+    """A fused activation is a node of its own; layers without effect have no node."""
     model = chain(layers.Conv2D(3, 3, activation="relu"), layers.Dropout(0.5), layers.BatchNormalization())
     network = Subject(model, None).network
     kinds = [[network.nodes[place].kind for place in network.nodes_of(number)] for number in range(4)]

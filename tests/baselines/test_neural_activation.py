@@ -1,4 +1,4 @@
-"""Cognitive neural activation: entropy of inputs, slope of activity over depth, and the measures made of them."""
+"""Tests of cognitive neural activation: entropy of inputs, slope of activity over depth, and their measures."""
 
 import math
 
@@ -40,7 +40,7 @@ def data(n=60):
 
 
 def sums_of(kernels, inputs):
-    """Sums of pre-activations of a ReLU network without biases."""
+    """Return the sums of pre-activations of a ReLU network without biases."""
     found = []
     for kernel in kernels:
         inputs = inputs @ kernel

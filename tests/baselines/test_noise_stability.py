@@ -1,4 +1,4 @@
-"""Noise stability: cushions of layers and between them, contraction by activations, sensitivity to noise."""
+"""Tests of noise stability: cushions of layers and between them, contraction by activations, sensitivity to noise."""
 
 import math
 
@@ -138,7 +138,7 @@ def test_cushions_are_at_most_one(seed):
 
 
 def jacobian(network, batch, place, other):
-    """J of one example (outputs, inputs), and x at `place`."""
+    """Return the Jacobian (outputs, inputs) from `place` to `other` on one example, and the activations at `place`."""
     value = network.run({INPUT: batch}, [place])[0]
     with tf.GradientTape() as tape:
         tape.watch(value)
@@ -215,7 +215,7 @@ def test_a_dead_network(name, message):
 
 
 def test_layers_that_stop_signals_or_send_them_to_zero():
-    """Signals of the first layer reach the second, but its activation stops all."""
+    """The second layer gets the first layer's signals, but its activation outputs 0 for all."""
     names = ("first", "second", "third")
     model = sequential((6,), *(layers.Dense(6, "relu", name=name) for name in names))
     eye = np.eye(6)

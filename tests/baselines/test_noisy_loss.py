@@ -1,4 +1,4 @@
-"""Noise on the weights: averages of losses, and the learning coefficient of its draws."""
+"""Tests of noise on the weights: average losses, and the learning coefficient."""
 
 import math
 
@@ -24,7 +24,7 @@ A, B = 2.0, 1.0
 
 
 def drawn(n_draws):
-    """The measure's noise on two weights, shape (n_draws, 2)."""
+    """Return the noise that the measure draws for two weights, of shape (n_draws, 2)."""
     key = stream_seed("noise on weights", 0)
     return np.array([tf.random.stateless_normal((2,), [key, draw]) for draw in range(n_draws)])
 
@@ -84,7 +84,7 @@ def test_half_the_number_of_regular_directions_less_what_the_pull_takes(gamma, b
 
 @pytest.mark.rest
 def test_weights_on_which_nothing_depends_do_not_count():
-    """A dead unit has weights that do not count, in the layer before it and in the layer behind it."""
+    """Weights that lead into a dead unit or out of it do not count."""
     idle = np.concatenate([np.eye(4), np.full((4, 1), -50.0)], axis=1)
     first, second = idle, np.concatenate([FAIR, [[1.0, -1.0]]])
     options = {"step_size": 1e-2, "gamma": 10.0, "n_chains": 2, "n_draws": 1000, "batch": 4000, "n_samples": 4000}
@@ -93,7 +93,7 @@ def test_weights_on_which_nothing_depends_do_not_count():
 
 
 def test_a_single_step_in_closed_form():
-    """Draws are looked at before they move: the first is the trained point, the second one step of noise from it."""
+    """The loss is evaluated before each step: the first draw is the trained point, the second is one step away."""
     model, data = dense([[1.0, 0.0]]), dataset(np.ones((100, 1)), np.zeros(100))
     assert coefficient(model, data, n_chains=3, n_burn_in=0, n_draws=1) == pytest.approx(0, abs=1e-5)
     tiny = {"gamma": 0.0, "n_chains": 400, "n_burn_in": 1, "n_draws": 1, "step_size": 0.01}

@@ -1,4 +1,4 @@
-"""Normalized sharpness: the minimum found in another way, closed forms, and scales that do not matter."""
+"""Tests of normalized sharpness: the minimum found in another way, closed forms, and scales without effect."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ def test_closed_forms_where_channels_without_curvature_or_weights_add_nothing():
 
 
 def test_t1_by_hand_and_a_dead_unit():
-    """Of both kernels the product of sums (u + v) (x + y) (36 / (u x) + 25 / (v y)) is to be as small as can be."""
+    """The minimum over u, v, x, y of (u + v) (x + y) (36 / (u x) + 25 / (v y)) is (36^(1/3) + 25^(1/3))^3."""
     spread = np.e / (1 + np.e) ** 2
     of_one = np.sqrt(spread) * (np.cbrt(36) + np.cbrt(25)) ** 1.5
     assert sharpness(t1(), dataset(*T1_DATA)) == pytest.approx(2 * of_one, rel=1e-5)

@@ -1,4 +1,4 @@
-"""Norms of the weights: values in closed form, and effects of scaling, folding and permuting."""
+"""Tests of norms of the weights: closed forms, and effects of scaling, folding and permuting."""
 
 import math
 
@@ -98,7 +98,7 @@ OF_PATHS = np.sum(FIRST**2 @ SECOND**2)
 
 
 def of_paths(*front, middle=(), factor=1.0):
-    """Path norm of two dense layers, with constants in front and in the middle."""
+    """Return the path norm of two dense layers with constant factors in front and in the middle."""
     parts = [layers.Dense(8, use_bias=False), *middle, layers.ReLU(), layers.Dense(3, use_bias=False)]
     model = sequential((6,), *front, *parts)
     model.set_weights([factor * FIRST, SECOND])
@@ -124,7 +124,7 @@ def test_constants_between_weights_are_squared_as_weights_are(factor):
 
 
 def test_constants_that_are_left_are_squared():
-    """A skip connection with a constant factor that no weight layer can take: x + (-3 x + 2)."""
+    """A skip connection with a constant factor that no weight layer can absorb: x + (-3 x + 2)."""
     source = tf.keras.Input((6,))
     hidden = layers.Dense(8, "relu", use_bias=False)(source)
     joined = layers.Add()([hidden, layers.Rescaling(-3.0, 2.0)(hidden)])

@@ -1,4 +1,4 @@
-"""Operations in place of Keras layers compute the same, and leave unknown layers to Keras."""
+"""Tests of operations in place of Keras layers: they compute the same, and unknown layers are left to Keras."""
 
 import numpy as np
 import pytest
@@ -82,7 +82,7 @@ def test_numbers_of_another_type_become_those_of_the_weights():
 
 
 def test_masks_go_through_a_network_as_they_do_in_keras():
-    """The mean is that of the places that are not masked."""
+    """The network's mean is taken over the positions that are not masked."""
     middle = [layers.Masking(), layers.Dense(4, "relu"), layers.GlobalAveragePooling1D()]
     model = sequential((5, 3), *middle, layers.Dense(2))
     inputs = np.random.default_rng(0).standard_normal((4, 5, 3)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The optimized PAC-Bayes bound: its complexity at all priors, and a descent whose end is known."""
+"""Tests of the optimized PAC-Bayes bound: its complexity for all priors, and a descent whose end is known."""
 
 import math
 
@@ -24,7 +24,6 @@ bound = baselines.load("pacbayes_optimized")
 
 
 def with_start(model, *kernels):
-    """The model with these kernels as initial weights."""
     model.initial_weights = [np.float32(kernel) for kernel in kernels]
     return model
 
@@ -43,7 +42,7 @@ def test_the_complexity_is_that_of_the_best_prior_there_is(distance, scale):
 
 
 def test_noise_on_which_nothing_depends_becomes_that_of_the_prior():
-    """Dead units before a bias that decides: only the choice of the prior remains of the complexity."""
+    """All units are dead, so the noise becomes the prior's; of the complexity, only the choice of the prior remains."""
     arrays = [[[-1.0, -2.0]], [0.0, 0.0], [[0.5, 0.2], [0.1, 0.3]], [5.0, 0.0]]
     model = with_start(dense(*arrays[::2], biases=arrays[1::2]), *arrays)
     data = dataset(np.ones((100, 1)), np.arange(100) // 90)
@@ -57,7 +56,7 @@ def test_noise_on_which_nothing_depends_becomes_that_of_the_prior():
 
 @pytest.mark.rest
 def test_the_descent_ends_where_the_objective_is_smallest():
-    """Of logits (a x, b x): the loss depends on the noise of a - b alone, a normal variable."""
+    """The logits are (a x, b x), so the loss depends only on the noise of a - b, which is normal."""
     kernel, start, m = [[1.5, -1.0]], [[0.5, 0.0]], 400
     points, weights = np.polynomial.hermite_e.hermegauss(60)
     weights = weights / weights.sum()

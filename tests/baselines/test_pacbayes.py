@@ -1,4 +1,4 @@
-"""PAC-Bayes measures: the bounds in closed form, and the searches for their scales."""
+"""Tests of PAC-Bayes measures: the bounds in closed form, and the searches for their scales."""
 
 import math
 from statistics import NormalDist
@@ -93,7 +93,7 @@ def test_biases_get_noise_but_count_in_the_bounds_only_if_asked_for():
 @pytest.mark.parametrize(("margin", "length"), [(1.0, 1.0), (0.1, 1.0), (0.3, 5.0)])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
-    """A draw z changes the answer if sigma (z_1 - z_0) |x| exceeds the margin; a bias is an input of 1."""
+    """A draw z changes the prediction if sigma (z_1 - z_0) |x| exceeds the margin; a bias counts as an input of 1."""
     model = dense([[margin / length, 0.0]], biases=[[0.0, 0.0]] if has_bias else None)
     sigma = scale("pacbayes_flatness", model, dataset([[length]], [0]), n_draws=100)
     key = stream_seed("noise on weights", 0)
@@ -107,7 +107,7 @@ def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
     ("name", "deviation"), [("pacbayes_flatness", math.sqrt(2)), ("pacbayes_mag_flatness", math.sqrt(13))]
 )
 def test_sigma_of_many_draws(name, deviation):
-    """Noise on the margin a - b = 1 has the variance 2 sigma^2, or about sigma'^2 (a^2 + b^2)."""
+    """The margin is a - b = 1; its noise has variance 2 sigma^2, or about sigma'^2 (a^2 + b^2) for relative noise."""
     sigma = scale(name, dense([[3.0, 2.0]]), dataset([[1.0]], [0]), n_draws=1000)
     assert sigma == pytest.approx(1 / (NormalDist().inv_cdf(0.9) * deviation), rel=0.08)
 
@@ -150,7 +150,6 @@ def blobs():
 
 
 def network(factor=1.0, order=slice(None)):
-    """A classifier of the blobs whose hidden units come in another order, and with R(factor)."""
     rng = np.random.default_rng(1)
     first, second = np.hstack([np.eye(4), rng.normal(size=(4, 8))]), np.vstack([3 * np.eye(4, 3), np.zeros((8, 3))])
     return dense(factor * first[:, order], second[order] / factor)

@@ -1,4 +1,4 @@
-"""Persistent homology of correlations: closed forms, spanning trees, ranks of boundary matrices, sampling."""
+"""Tests of persistent homology of correlations: closed forms, spanning trees, ranks of boundary matrices, sampling."""
 
 import itertools
 import math
@@ -31,7 +31,7 @@ def linear(*kernels):
 
 
 def test_units_of_known_correlations():
-    """a, b, a + b and a - b: each of the first two correlates by 1 / sqrt 2 with each of the last two."""
+    """The units are a, b, a + b and a - b; a and b each correlate by 1 / sqrt 2 (in size) with a + b and a - b."""
     model, data = linear(np.eye(2), [[1, 1], [1, -1]]), dataset(IMAGES, [0] * 4)
     assert mean_h0(model, data) == pytest.approx(-(1 - np.sqrt(0.5)), rel=1e-5)
     assert std_h0(model, data) == pytest.approx(0, abs=1e-6)
@@ -80,7 +80,7 @@ RIPSER = {
 
 @pytest.mark.parametrize("dead", RIPSER)
 def test_deaths_of_package_ripser(dead):
-    """For correlations of 8 units: 1 - |corr| of draws from a normal law."""
+    """The expected deaths are those of package ripser for 8 units with distances 1 - |corr|."""
     draws = np.random.default_rng(0).normal(size=(10, 8))
     draws[:, list(dead)] = 0
     assert merge_heights(dissimilarities(draws)) == pytest.approx(RIPSER[dead], abs=1e-6)
@@ -108,7 +108,7 @@ def test_units_are_drawn_by_how_often_they_are_the_most_active():
 
 
 def test_positions_of_units():
-    """Units are read after the normalization and activation of a weight layer, whatever the kinds of these layers."""
+    """A weight layer's units are read after its normalization and activation, whatever the kinds of these layers."""
     found = Subject(network(), None).network
     assert [found.nodes[place].kind for place in unit_positions(found)] == ["BatchNormalization", "Dense", "Dense"]
 
@@ -122,7 +122,7 @@ def between(points):
 
 @pytest.mark.parametrize(("corners", "steps"), [(4, 2), (6, 2), (7, 3), (12, 4)])
 def test_a_regular_polygon_is_one_loop(corners, steps):
-    """The loop is born when its sides are joined; it dies when triangles of about a third of a turn fill it."""
+    """The loop is born when the polygon's sides are joined, and dies when triangles of a third of a turn fill it."""
     angles = 2 * np.pi * np.arange(corners) / corners
     found = loops(between(np.stack([np.cos(angles), np.sin(angles)], axis=1)))
     chord = [2 * math.sin(math.pi * k / corners) for k in (1, steps)]
@@ -143,7 +143,7 @@ def test_trees_and_equal_distances_have_no_loops(n):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_as_many_loops_are_alive_as_ranks_of_boundaries_say(seed):
-    """Living loops: edges minus points that edges join, minus the rank of the triangles' boundaries modulo 2."""
+    """The number of living loops is computed from the ranks of the boundary matrices modulo 2."""
     distances = between(np.random.default_rng(seed).normal(size=(11, 2)))
     found = loops(distances)
     assert len(found) > 0

@@ -1,4 +1,4 @@
-"""Perturbation response curves of mixup, and their measures."""
+"""Tests of perturbation response curves of mixup, and of their measures."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ NAMES = [f"{kind}_l{layer}" for kind, layer in CURVES]
 
 
 def blobs(n=60, features=4, classes=3, seed=0):
-    """Points of several classes that overlap, and a network that is right about most of them."""
+    """Points of several overlapping classes, and a network that is right about most of them."""
     draw = np.random.default_rng(seed)
     labels = np.arange(n) % classes
     centres = draw.normal(size=(classes, features))
@@ -93,7 +93,7 @@ def test_printed_shares_are_those_of_the_curve(n_alphas):
 
 
 def right_by_numpy(model, sample, kind, layer, share, number):
-    """Share of right answers to mixtures of the sample's examples with their partners in pass `number`."""
+    """Return the accuracy on mixtures of the sample's examples with their partners in pass `number`."""
     some, others = partners(sample.labels, kind, stream("partners of mixing", 3, number))
     first, bias, second, shift = model.get_weights()
 
@@ -229,7 +229,7 @@ def test_networks_of_known_curves(kernel, images, labels, gi, pal, error):
 
 @pytest.mark.parametrize("threshold", [0.27, 0.53])
 def test_inter_of_a_threshold_in_closed_form(threshold):
-    """Points are 1 and -1. Class 0 is lost if 1 - 2 a is below the threshold, class 1 is never lost."""
+    """Mixed by a share a, point 1 of class 0 becomes 1 - 2 a and is lost below the threshold; class 1 is never lost."""
     model = dense([[1.0, -1.0]], biases=[[-threshold, threshold]])
     data = dataset([[1.0], [-1.0]] * 10, [0, 1] * 10)
     shares = np.linspace(0, 0.5, 11, endpoint=False)

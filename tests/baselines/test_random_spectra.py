@@ -1,4 +1,4 @@
-"""Spectra of weights: power laws, and their distance from those of random matrices."""
+"""Tests of spectra of weights: power laws, and distances from the spectra of random matrices."""
 
 import math
 
@@ -22,7 +22,9 @@ def test_random_matrices(shape):
 
 
 def test_square_matrices_have_a_quarter_circle_whose_radius_stays_2():
-    """Values of WeightWatcher 0.7.7. Its density (4 - x^2)^(1/2) / (pi sigma^2) integrates to 1 only if sigma is 1."""
+    """The values are those of WeightWatcher 0.7.7. The density (4 - x^2)^(1/2) / (pi sigma^2) needs sigma = 1 for
+    integral 1.
+    """
     assert soft_rank(dense(np.eye(24)), None) == pytest.approx(0.440035, abs=1e-5)
     assert soft_rank(dense(np.diag([3.0] + [0.0] * 19)), None) == pytest.approx(0.026661, abs=1e-5)
 
@@ -51,7 +53,7 @@ def test_equal_weights_in_any_order_are_the_same_matrix():
 
 
 def test_layers_of_one_channel_do_not_count_because_every_order_has_their_spectrum():
-    """Such as the first convolution of grey images; rounding made some of these distances NaN."""
+    """An example is the first convolution of grey images. Rounding once made some of these distances NaN."""
     kernel = RNG.normal(size=(192, 12)) * np.exp(RNG.normal(size=12))
     grey = sequential((6, 6, 1), layers.Conv2D(12, 3, use_bias=False), layers.Flatten(), layers.Dense(12))
     grey.set_weights([RNG.normal(size=(3, 3, 1, 12)), kernel, np.zeros(12)])
@@ -75,7 +77,7 @@ alpha, weighted_alpha, log_alpha_norm = map(baselines.load, ("alpha", "weighted_
 
 
 def test_two_values():
-    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; the law reaches 1 - 1/e where the data reach 1/2."""
+    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; the law's distribution is 1 - 1/e where the data's is 1/2."""
     fit = fit_power_law(np.array([math.e, 1.0]))
     assert fit == pytest.approx((2, 1, 1 / 2 - math.exp(-1)), rel=1e-9)
 
@@ -100,7 +102,7 @@ def test_too_few_eigenvalues_are_refused(measure):
 
 
 def test_layers_without_a_power_law_do_not_count():
-    """Such layers have equal eigenvalues (up to rounding), a single eigenvalue, or only eigenvalues up to 1e-5."""
+    """Such layers have equal eigenvalues (up to rounding), a single eigenvalue, or no eigenvalue above 1e-5."""
     rng = np.random.default_rng(0)
     rotation = np.linalg.qr(rng.normal(size=(20, 20)))[0]
     single, tiny = np.diag([3.0] + [0.0] * 19), 1e-4 * rng.normal(size=(20, 20))

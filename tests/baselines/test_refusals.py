@@ -1,4 +1,4 @@
-"""Inputs that every measure refuses or accepts."""
+"""Tests of inputs that every measure refuses, and of inputs that every measure accepts."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def data():
 
 
 def said(message):
-    """The text that `values` has in place of the value if a measure refuses."""
+    """Return the text that `values` shows in place of a value if a measure refuses."""
     return repr(MeasureUnavailable(message))
 
 

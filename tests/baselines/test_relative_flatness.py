@@ -1,4 +1,4 @@
-"""Relative flatness against its definition on whole Hessians, in closed form, and its invariances."""
+"""Tests of relative flatness: its definition on full Hessians, closed forms, and invariances."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def loss_of(kernels, images, labels):
 
 
 def by_definition(kernels, number, images, labels, step=1e-5):
-    """Sum over s, t of <w_s, w_t> Tr(H_st), with the Hessian H by differences of the loss."""
+    """Return the sum over s and t of <w_s, w_t> Tr(H_st), with the Hessian H by differences of the loss."""
     kernel = kernels[number]
     inputs, neurons = kernel.shape
 

@@ -1,4 +1,4 @@
-"""Collapse and dimension of the penultimate representation: closed forms, other implementations, invariances."""
+"""Tests of collapse and dimension of the penultimate representation: closed forms, peers, invariances."""
 
 import itertools
 
@@ -17,7 +17,7 @@ cdnv, nc1, dimension, rankme = map(baselines.load, ("cdnv", "neural_collapse_nc1
 
 
 def showing(points, scale=1.0, rotation=None):
-    """A network whose penultimate representation is its input, scaled and turned."""
+    """A network whose penultimate representation is its input, scaled and rotated."""
     size = np.shape(points)[1]
     kernel = scale * (np.eye(size) if rotation is None else rotation)
     return dense(kernel, np.ones((size, 4)), activation=None)
@@ -134,7 +134,7 @@ def test_ratios_of_distances_as_in_the_authors_code():
 
 
 def test_examples_without_a_ratio_of_distances_do_not_count():
-    """As in the authors' code, examples with a copy, or with two equally near neighbours, are left out."""
+    """As in the authors' code, examples with an exact copy or with two equally near neighbours are left out."""
     points = np.random.default_rng(0).random((300, 2))
     expected = value(dimension, points, np.zeros(300))
     others = 50 + np.array([[0, 0], [0, 0], [9, 9], [9, 8], [9, 10], [20, 20], [20, 21], [20, 19]])
@@ -151,7 +151,7 @@ def test_a_lattice_has_no_intrinsic_dimension():
 
 @pytest.mark.parametrize(("spectrum", "expected"), [([1, 1, 1, 1], 4), ([1, 0, 0, 0], 1), ([3, 1, 0, 0], 4 / 3**0.75)])
 def test_rank_of_a_known_spectrum(spectrum, expected):
-    """exp of the entropy of (3/4, 1/4) is 4 / 3^(3/4)."""
+    """The effective rank of the spectrum (3/4, 1/4) is exp of its entropy, 4 / 3^(3/4)."""
     rng = np.random.default_rng(0)
     left, right = (np.linalg.qr(rng.normal(size=(n, 4)))[0] for n in (50, 4))
     points = (left * spectrum) @ right.T

@@ -1,4 +1,4 @@
-"""Statistics of perturbation response curves: closed forms, bounds, and weights."""
+"""Tests of statistics of perturbation response curves: closed forms, bounds, and weights."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -136,7 +136,7 @@ def test_equal_counts_in_another_order_have_the_same_mean_to_the_last_digit(hits
 
 
 def test_equal_areas_are_equal_to_the_last_digit():
-    """Of 11 magnitudes, inner ones weigh 2 h (1 - t): one error at t = 0.4 costs as much as two at t = 0.7."""
+    """Of 11 magnitudes t with step h, inner ones weigh 2 h (1 - t): an error at t = 0.4 costs as much as two at 0.7."""
     shares, values = np.linspace(0, 0.5, 11), set()
     for early, late in [(6, 0), (5, 2), (4, 4), (3, 6), (2, 8), (1, 10), (0, 12)]:
         hits = np.full(11, 300)

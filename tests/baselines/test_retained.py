@@ -1,4 +1,4 @@
-"""Results that measures keep for each other are bounded, and no value depends on the bound."""
+"""Tests of the cache of results that measures share: its size is bounded, and no value depends on the bound."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ KILO = np.zeros(128)  # of 1024 bytes
 
 
 def kept(retained, keys):
-    """The keys whose results are still kept."""
+    """Return the keys of the results in the cache."""
     there = []
     for key in keys:
         computed = []

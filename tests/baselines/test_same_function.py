@@ -1,8 +1,8 @@
-"""Networks that are the same function of their inputs must have the same values of every measure.
+"""Tests that networks which are the same function have the same value of every measure.
 
-Inputs or hidden units in another order, scale that moves between layers, the same layers written in another way, the
-same data in another order or in batches of another size, and functions that are compiled: a measure has the same value,
-unless it is named here, with the reason.
+Inputs or hidden units are in another order, scale moves between layers, layers are written in another way, data are in
+another order or in batches of another size, or functions are compiled. Measures whose values differ are listed with the
+reason.
 """
 
 import numpy as np
@@ -77,7 +77,7 @@ def labels_of(model, inputs):
 
 
 def normalized(*, idle=False):
-    """A network with normalization after layers or activations; `idle` adds layers without effect outside training."""
+    """A network with normalization after layers or activations; `idle` adds layers that act only in training."""
     norm, relu = layers.BatchNormalization, layers.ReLU
     middle = [layers.DepthwiseConv2D(3), norm(), relu(), layers.SeparableConv2D(5, 2), relu(), norm()]
     end = [layers.Flatten(), layers.Dense(40), norm(), relu(), layers.Dense(3)]
@@ -88,7 +88,7 @@ def normalized(*, idle=False):
 
 
 def between(some, make):
-    """Yield layers, each followed by a new layer."""
+    """Yield each layer, followed by a new layer."""
     return [one for layer in some for one in (layer, make())]
 
 
@@ -130,8 +130,8 @@ def test_the_order_of_images_does_not_matter(images, as_it_is):
 def dense(*, order=slice(None), units=slice(None), scale=1, apart=False):
     """A dense network.
 
-    `order`, `units`: of its inputs and of its first hidden units; `scale` has moved from its second layer to its first;
-    `apart`: activations are layers of their own.
+    `order`: the order of its inputs; `units`: the order of its first hidden units; `scale`: a factor that moved from
+    the second layer to the first; `apart`: activations are layers of their own.
     """
     hidden = [[layers.Dense(n), layers.ReLU()] if apart else [layers.Dense(n, "relu")] for n in (12, 24)]
     first = [layers.Rescaling(1.0)] if apart else []
@@ -146,7 +146,7 @@ def dense(*, order=slice(None), units=slice(None), scale=1, apart=False):
 
 
 def rewritten():
-    """The dense network as a graph: a model within the model, layers with names, at the end a softmax and more."""
+    """The dense network as a graph with a model within the model, named layers, and a softmax at its end."""
     source, flow = (tf.keras.Input((12,)) for _ in range(2))
     inner = tf.keras.Model(flow, layers.Dense(24, "relu", name="second")(layers.Dense(12, "relu", name="first")(flow)))
     logits = layers.Dense(3, name="weight_decay_0.1")(inner(source))
@@ -160,7 +160,7 @@ def rewritten():
 
 @pytest.fixture(scope="module")
 def vectors():
-    """Inputs (124, 12) and labels: most batches of measures have fewer examples, and all samples have more."""
+    """Inputs (124, 12) and labels: more examples than in most batches of measures, fewer than in all samples."""
     inputs = np.random.default_rng(2).normal(size=(124, 12))
     return inputs, labels_of(dense(), inputs)
 
@@ -191,7 +191,6 @@ OF_VECTORS = {
 
 @pytest.mark.parametrize(("change", "left_out"), OF_VECTORS.values(), ids=OF_VECTORS)
 def test_what_is_done_to_a_network_of_vectors_does_not_matter(change, left_out, vectors, as_they_are):
-    """The measures that need images refuse vectors, and no other measures do."""
     model, *data = change(*vectors)
     found = values(model, dataset(*data), sorted(MEASURES.keys() - left_out))
     assert differing(found, as_they_are, found.keys() - NEEDS_IMAGES, 1e-4) == {}
@@ -200,7 +199,7 @@ def test_what_is_done_to_a_network_of_vectors_does_not_matter(change, left_out, 
 
 
 def differing(found, expected, names, tolerance):
-    """Return the pairs of values that differ or are errors; two equal errors count as different, too."""
+    """Return the pairs of values that differ; pairs that contain an error count as different."""
     pairs = {name: (found[name], expected[name]) for name in names}
     return {name: pair for name, pair in pairs.items() if not are_close(*pair, tolerance)}
 

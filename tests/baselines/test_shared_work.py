@@ -1,4 +1,4 @@
-"""Measures of one network that are asked for together do each piece of work once."""
+"""Tests that measures of one network, called together, do each piece of work once."""
 
 import functools
 import hashlib
@@ -38,7 +38,6 @@ def test_a_call_is_the_same_however_it_is_spelled():
 
 
 def network():
-    """Two convolutions, one with a stride that does not divide the image, one depthwise, and two dense layers."""
     tf.keras.utils.set_random_seed(3)
     front = [layers.Conv2D(4, 3, 2, "same", use_bias=False), layers.BatchNormalization(), layers.ReLU()]
     front.append(layers.DepthwiseConv2D(3, padding="same", activation="relu"))
@@ -53,7 +52,7 @@ def network():
 
 @pytest.fixture(scope="module")
 def work():
-    """Counts of passes, spectra and searches when all measures look at one network, by kind and input."""
+    """Return how often all measures together made each pass, spectrum and search on one network."""
     counts, patch = Counter(), pytest.MonkeyPatch()
     patch.setattr(Network, "compiled", counting_passes(Network.compiled, counts))
     for name, of_one_matrix in (("eigvalsh", np.linalg.eigvalsh), ("svd", np.linalg.svd)):
@@ -74,7 +73,7 @@ def work():
 
 
 def counting_passes(compiled, counts):
-    """Return `Network.compiled` whose functions count calls: as passes with the trained weights, else as steps."""
+    """Return a version of `Network.compiled` that counts calls: as passes, or as steps with changed weights."""
 
     def counting(self, key, function, *specs, **options):
         run = compiled(self, key, function, *specs, **options)
@@ -133,8 +132,8 @@ GRADIENTS = {
 @pytest.mark.rest
 @pytest.mark.parametrize("kind", ["pass", "spectrum"])
 def test_no_work_is_done_twice(kind, work):
-    """Two exceptions: logits are also computed by the function for moved weights, for equal last bits; and
-    WeightWatcher sees kernels as they are written, which may equal folded kernels.
+    """There are two exceptions. Logits are also computed by the function for changed weights, so that last bits are
+    equal; and WeightWatcher sees the kernels as written, which may equal the folded kernels.
     """
     repeated = {key[:2]: count for key, count in work.items() if key[0] == kind and count > 1}
     assert repeated == ({("pass", "outputs"): 2} if kind == "pass" else {("spectrum", "eigvalsh"): 2})
@@ -148,10 +147,11 @@ def test_each_gradient_is_computed_once(name, work):
 
 @pytest.mark.rest
 def test_each_spectrum_is_computed_once(work):
-    """Ten spectra of the four trained and changed kernels as matrices, and of the depthwise one at each frequency.
+    """Ten spectra are of kernels as matrices: of four kernels, trained and changed, and of one kernel at each
+    frequency.
 
-    Three spectra of the places of the other convolution's window, and of the last hidden representation, centered and
-    as it is. Two layers are large enough for WeightWatcher's spectrum and for five spectra of shuffled weights.
+    Three spectra are of the places of the other convolution's window, and of the last hidden representation, centered
+    and as it is. Two layers are large enough for WeightWatcher's spectrum and for five spectra of shuffled weights.
     """
     assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10 + 3 + 2 * (5 + 1)
 
@@ -168,7 +168,9 @@ def test_what_is_not_normalized_needs_no_folding_and_one_search():
 
 @pytest.mark.rest
 def test_each_search_is_made_once(work):
-    """One search for pruning, one each for sigma and sigma', three each for alpha, alpha' and the kit's ratio."""
+    """The searches are one for pruning, one each for sigma and sigma', three each for alpha, alpha' and the kit's
+    ratio.
+    """
     searches = Counter()
     for key, count in work.items():
         if key[0] == "search":

@@ -1,4 +1,4 @@
-"""Sharpness: the worst changes of the weights, in closed form where there is one."""
+"""Tests of sharpness: the worst changes of the weights, in closed form where it exists."""
 
 import math
 
@@ -20,7 +20,7 @@ LINEAR = [(2.0, 1.0), (1.1, 1.0), (5.0, 1.0), (400.0, 200.0)]
 
 
 def within(expected):
-    """The possible results of a search for a box."""
+    """Return `expected` with the tolerance of a search for the size of a box."""
     return pytest.approx(expected, rel=1e-3)
 
 
@@ -115,13 +115,13 @@ NOISY = dataset(ONE_FEATURE[0], ONE_FEATURE[1][:-16] + [1 - label for label in O
 
 @pytest.mark.rest
 def test_parity_with_the_code_of_the_starter_kit_assumes_an_accuracy_of_one():
-    """Since the kit's code assumes accuracy 1, every change is too large on a network with an accuracy of 80 %."""
+    """The kit's code assumes accuracy 1. If the accuracy is 80 %, every change therefore counts as too large."""
     assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY, parity_descent=True) == pytest.approx(0, abs=1e-5)
 
 
 @pytest.mark.rest
 def test_parity_with_the_code_of_the_starter_kit_descends(monkeypatch):
-    """Descent undoes some harm of the random starts, so the kit's changes do less harm than the worst changes."""
+    """The kit's descent undoes some harm of its random starts, so its changes do less harm than the worst changes."""
     model, data = dense([[2.0, 1.0]]), dataset(*ONE_FEATURE)
     found = value("sharpness_starter_kit", model, data, parity_descent=True)
     assert -2 <= found < value("sharpness_starter_kit", model, data) - 0.1
@@ -153,7 +153,7 @@ def cross_entropy(kernel, x, y):
 
 
 def test_keskar_sharpness_of_a_linear_classifier_in_closed_form():
-    """The loss of one example rises most in a corner of the box."""
+    """The loss of one example rises most in a corner of the box of changes."""
     kernel, x, y, epsilon = np.array([[2.0, 1.0], [-1.0, 0.5]]), np.array([[1.0, -2.0]]), [0], 0.01
     corner = kernel + epsilon * (np.abs(kernel) + 1) * np.array([[-1, 1], [1, -1]])
     loss, worst = cross_entropy(kernel, x, y), cross_entropy(corner, x, y)

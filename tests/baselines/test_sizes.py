@@ -1,4 +1,4 @@
-"""Measures of the architecture alone."""
+"""Tests of measures of the architecture alone."""
 
 import math
 

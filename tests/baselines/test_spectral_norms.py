@@ -1,4 +1,4 @@
-"""Spectral norms of convolutions in three variants, against the matrices of the maps written out."""
+"""Tests of three ways to compute spectral norms of convolutions, against the convolutions' full matrices."""
 
 import itertools
 import math
@@ -16,17 +16,15 @@ NORMS = {"matrix": squared_matrix_norms, "fft": squared_fourier_norms, "op": squ
 
 
 def network(*convolutions, shape, seed=0):
-    """Layers with random weights between inputs of a shape and logits."""
     return gaussian(sequential(shape, *convolutions, layers.Flatten(), layers.Dense(2)), seed)
 
 
 def norms(variant, model, **options):
-    """Of all layers but the dense one at the end."""
     return np.sqrt(NORMS[variant](Subject(model, None), **options))[:-1]
 
 
 def rolled(kernel, side, stride=1, dilation=1):
-    """The matrix of a 2D convolution (window, window, inputs, outputs) with periodic borders."""
+    """Return the matrix of a 2D convolution (window, window, inputs, outputs) with periodic borders."""
     rows = []
     for unit in np.eye(side * side * kernel.shape[2]):
         image = unit.reshape(side, side, -1)
@@ -37,7 +35,7 @@ def rolled(kernel, side, stride=1, dilation=1):
 
 
 def written_out(model):
-    """The matrix of a model's first layer, as Keras does it."""
+    """Return the matrix of a model's first layer with the borders that Keras uses."""
     layer, shape = model.layers[0], model.inputs[0].shape[1:]
     size = math.prod(shape)
     zero, *units = layer(np.eye(size + 1, size, k=-1, dtype=np.float32).reshape(-1, *shape)).numpy()

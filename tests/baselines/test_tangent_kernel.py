@@ -1,4 +1,4 @@
-"""The empirical neural tangent kernel: closed forms of linear networks, Jacobians one by one, invariances."""
+"""Tests of the empirical neural tangent kernel: closed forms of linear networks, Jacobians one by one, invariances."""
 
 import math
 
@@ -18,7 +18,7 @@ POINTS, LABELS = RNG.normal(size=(12, 5)).astype(np.float32), np.arange(12) % 3
 
 
 def test_orthogonal_examples_of_a_linear_network_share_nothing():
-    """K is half the identity, so the value is sqrt(2 * 2). For two classes of three, the alignment is 1 / sqrt(5)."""
+    """The kernel K is half the identity: the value is sqrt(2 * 2). For two of three classes, alignment is 1/sqrt(5)."""
     data = dataset(np.eye(6), [0, 0, 0, 1, 1, 1])
     assert complexity(dense(RNG.normal(size=(6, 2))), data, ridge=0.0) == pytest.approx(2, rel=1e-5)
     assert complexity(dense(RNG.normal(size=(6, 2))), data, ridge=1.0) == pytest.approx(math.sqrt(2), rel=1e-5)
@@ -43,7 +43,7 @@ def network(n_classes=3):
 
 
 def jacobian(model):
-    """Gradients (examples, classes, weights) of the logits less their mean, one pass for each example."""
+    """Return gradients (examples, classes, weights) of the centered logits, computed with one pass for each example."""
     found = []
     for point in POINTS:
         with tf.GradientTape(persistent=True) as tape:

@@ -1,8 +1,8 @@
-"""Values of WeightWatcher 0.7.7, for whoever knows its numbers.
+"""Tests against recorded values of WeightWatcher 0.7.7.
 
 They were recorded with torch 2.13 by `WeightWatcher(model).analyze(mp_fit=True, randomize=True)` and `get_summary()`,
-with all else at its defaults, of a sequence of `torch.nn.Linear` and `Conv2d` with the kernels of these networks. For
-the networks in Keras 3.15, normalization included, the program gave the same values to 1e-14.
+otherwise with defaults, for a sequence of `torch.nn.Linear` and `Conv2d` with the kernels of these networks. For the
+networks in Keras 3.15, normalization included, WeightWatcher gave the same values to 1e-14.
 """
 
 import inspect
@@ -74,7 +74,7 @@ SUMMARY = [baselines.load(name) for name in ("alpha", "weighted_alpha", "log_alp
 
 
 def exponent_by_the_page(kernel):
-    """The exponent and the largest eigenvalue of a layer, by nothing but what the page of `alpha` says."""
+    """Return a layer's exponent and largest eigenvalue, computed only from the formulas on the page of `alpha`."""
     places = kernel.reshape(-1, *kernel.shape[-2:]).astype(float) / (2**0.5 if kernel.ndim == 4 else 1)
     eigenvalues = np.sort([one**2 for place in places for one in np.linalg.svd(place, compute_uv=False)])
     x = eigenvalues[eigenvalues > 1e-5]
@@ -140,7 +140,7 @@ def image(*middle):
 
 
 def of_tokens():
-    """A table of embeddings whose transpose is the last layer, and a dense layer that is used twice."""
+    """A network of tokens whose last layer is the transposed embedding, and which uses one dense layer twice."""
     tokens, table, twice = tf.keras.Input((5,)), layers.ReversibleEmbedding(40, 16), layers.Dense(16)
     return tf.keras.Model(tokens, table(twice(twice(table(tokens))), reverse=True))
 
@@ -160,14 +160,14 @@ REVERSIBLE = pytest.mark.skipif(not hasattr(layers, "ReversibleEmbedding"), reas
     ids=["1 x 1", "depthwise", "of groups", "transposed", "embeddings, tied"],
 )
 def test_other_layers(build, expected):
-    """Recorded with these networks in Keras, since torch counts tied weights twice, and no transposed convolutions."""
+    """The values were recorded with Keras: torch counts tied weights twice, and transposed convolutions not at all."""
     model, rng = build(), np.random.default_rng(7)
     model.set_weights([drawn(rng, *w.shape) if w.ndim > 1 else np.zeros_like(w) for w in model.get_weights()])
     assert [measure(model, None) for measure in SUMMARY] == pytest.approx(expected, abs=1e-4)
 
 
 def test_kinds_of_layers_that_the_program_does_not_know():
-    """Attention counts as four dense layers, a separable convolution as two; other numbers of axes count, too."""
+    """Attention counts as four dense layers, a separable convolution as two; kernels of any dimensions count."""
     rng, inputs = np.random.default_rng(0), tf.keras.Input((6, 16))
     attention = layers.MultiHeadAttention(2, 8)
     kernels = [drawn(rng, 16, 16) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""The submissions of the first two places, against re-implementations that draw and go on as the published files do."""
+"""Tests of the submissions of the first two places, against re-implementations with the published files' draws."""
 
 import itertools
 
@@ -84,7 +84,7 @@ def wide_network(shape, scale=3.0):
 
 
 def by_image(model, batch, size, n_batches, seed):
-    """The measure image by image, with the factors of the image's batch; all draws are in the measure's order."""
+    """Return the measure computed image by image, with the factors of each image's batch and the measure's draws."""
     batch = batch[: size * n_batches]
     draw = stream("runner-up", seed)
     factors = draw.uniform(0.6, 1.6, (2, -(-len(batch) // size)))

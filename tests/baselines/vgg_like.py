@@ -1,4 +1,4 @@
-"""A VGG-like network with batch normalization, and the same with the normalization folded by hand."""
+"""A VGG-like network with batch normalization, and the same network with the normalization folded by hand."""
 
 import numpy as np
 from small_networks import dataset, layers, sequential
@@ -22,13 +22,13 @@ def arrays(seed=0):
 
 
 def examples(seed=1):
-    """Images and labels at random."""
+    """Random images and labels."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(EXAMPLES, *SHAPE)).astype(np.float32), rng.integers(0, CLASSES, EXAMPLES)
 
 
 def folded(weights):
-    """The arrays of the same network without normalization."""
+    """Return the arrays of the same network without normalization."""
     found, last = [], weights[-2:]
     for first in range(0, 6 * len(WIDTHS), 6):
         kernel, bias, gamma, beta, mean, variance = weights[first : first + 6]
@@ -38,7 +38,7 @@ def folded(weights):
 
 
 def network(*, normalized=True):
-    """The network with the weights of `arrays()`, or without normalization with the weights of `folded`."""
+    """Return the network with the weights of `arrays()`, or, without normalization, with those of `folded()`."""
     parts = []
     for number, width in enumerate(WIDTHS):
         parts.append(layers.Conv2D(width, 3, padding="same"))

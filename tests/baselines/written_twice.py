@@ -1,4 +1,4 @@
-"""A network written in two ways that are the same function, and parts of such networks."""
+"""Helpers for pairs of networks that are the same function, written in two ways."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ IMAGES = np.clip(4 * _MIXED - 1.5, 0, 1).astype(np.float32)
 
 @dataclass(frozen=True)
 class Written:
-    """A network, its data, and the same function with the same data in other words."""
+    """Two networks with data; the second network and data state the same in another way."""
 
     model: object
     data: tf.data.Dataset
@@ -24,7 +24,7 @@ class Written:
 
 
 def drawn(model, seed=0):
-    """The model with weights that are neither small nor large, and others that training began with."""
+    """Return the model with random weights of medium size, and with other random weights as `initial_weights`."""
     for number in (seed + 1, seed):
         model.initial_weights = model.get_weights()
         rng = np.random.default_rng(number)
@@ -37,7 +37,10 @@ def drawn(model, seed=0):
 
 
 def answered(model, inputs, wrong=2):
-    """Return the network's predictions with a few changes as labels; sets the last bias so that all classes occur."""
+    """Return labels: the network's predictions, of which the first `wrong` are replaced.
+
+    The network's last bias is changed, so that all classes occur.
+    """
     *others, bias = model.get_weights()
     logits = model(inputs).numpy()
     model.set_weights([*others, bias - np.median(logits, axis=0)])
@@ -56,7 +59,7 @@ def graph(build, shape=(8, 8, 1)):
 
 
 def written(make, same, translate=list, *, inputs=IMAGES):
-    """A kind from two architectures, and a function from the weights of the first to the weights of the second."""
+    """Build a pair of networks; `translate` turns the weights of the first into those of the second."""
     model, other = drawn(make()), same()
     data = dataset(inputs, answered(model, inputs))
     other.set_weights(translate(model.get_weights()))

@@ -1,9 +1,9 @@
-"""Whole runs of `pgdl run` against the competition's ingestion: the same measure on the same task, in turn.
+"""Compares whole runs of `pgdl run` with the competition's ingestion program: same measure, same task, in turn.
 
     python -m tests.benchmarks.against_ingestion TASKS TASK [MEASURE ...]
 
 TASKS has a directory TASK, or input_data/TASK. Prints wall and processor seconds of the ingestion program
-(`ingestion.py`), of a first run, and of another run, which finds the task checked and its data decoded.
+(`ingestion.py`), of a first run, and of a second run, which finds the task checked and its data decoded.
 """
 
 import json
@@ -31,14 +31,14 @@ INGESTION, FIRST, AGAIN = "ingestion", "first run", "another run"
 
 
 class Seconds(NamedTuple):
-    """Seconds of a whole program: by the clock, and of processors."""
+    """Wall seconds and processor seconds of a whole program."""
 
     wall: float
     processor: float
 
 
 def compare(tasks: Path, task: str, measure: str, repeats: int) -> dict[str, Seconds]:
-    """Return the seconds of the ingestion and of both runs, the least of several; the values have to agree."""
+    """Return the seconds of the ingestion and of both runs, the smallest of several repeats. All values must agree."""
     found: dict[str, list[Seconds]] = {INGESTION: [], FIRST: [], AGAIN: []}
     file, submission = MEASURES[measure]
     for _ in range(repeats):
@@ -71,7 +71,7 @@ def _run(submission: Path | str, tasks: Path, task: str, results: Path, cache: P
 
 
 def _call(arguments: list[str], **variables: str) -> None:
-    """Run Python in an environment that leaves the number of threads to the program."""
+    """Run Python with an environment that sets no number of threads."""
     bounds = (*THREADS, "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
     environment = {name: value for name, value in os.environ.items() if name not in bounds}
     environment |= {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"} | variables
@@ -91,7 +91,7 @@ def _seconds(function: Callable[[], object]) -> Seconds:
 
 
 def _require_equal(values: dict[str, float], others: dict[str, float]) -> None:
-    """Raise `RuntimeError` unless both have done the same work."""
+    """Raise `RuntimeError` if the values of a model differ."""
     for model, value in values.items():
         if abs(others[model] - value) > 1e-3 * abs(value):
             raise RuntimeError(f"{model}: {value} of the ingestion, {others[model]} of the run")
@@ -108,7 +108,7 @@ def show(title: str, found: dict[str, Seconds]) -> None:
 
 
 def main(tasks: str, task: str, *measures: str) -> None:
-    """Print a table of some measures, of all by default."""
+    """Print a table of the named measures, by default of all."""
     for measure in measures or MEASURES:
         show(f"{measure}, {task}", compare(Path(tasks), task, measure, repeats=3))
 

@@ -1,14 +1,14 @@
-"""The competition's ingestion program in short, for comparison: a measure on every model of a task, in one process.
+"""A short version of the competition's ingestion program, for comparison: a measure on every model, in one process.
 
     python tests/benchmarks/ingestion.py MEASURE.py TASK OUTPUT
 
-It stands for the program of the competition's organisers that called submissions in 2020, and takes the same steps in
-the same order: it imports TensorFlow and the submission, reads the training data through `tf.data` from the shards, and
-for one model after another builds the network from `config.json`, loads the initial weights and then the weights from
-HDF5, calls `complexity(model, dataset)`, and in the end writes the values. No sandbox, no check, no limit, no record.
+The competition's organisers called submissions with that program in 2020. This version takes the same steps in the same
+order: it imports TensorFlow and the submission, and reads the training data through `tf.data` from the shards. For each
+model, it builds the network from `config.json`, loads the initial and then the trained weights from HDF5, and calls
+`complexity(model, dataset)`. At the end it writes the values. It has no sandbox, checks, limits or records.
 
-It runs in Keras 3, as calls of the harness do; the program of 2020 ran in Keras 2. Left out are its messages, its look
-at the clock between models, and its imports of pandas and SciPy, which it does not use.
+It uses Keras 3, as the harness does; the program of 2020 used Keras 2. It prints no messages, does not look at the
+clock between models, and does not import pandas and SciPy, which the program did not use.
 """
 
 import importlib.util
@@ -31,7 +31,7 @@ def main(measure: Path, task: Path, output: Path) -> None:
 
 
 def function_of(measure: Path) -> Callable[[Any, Any], Any]:
-    """Import a submission of one file, and return its function."""
+    """Import a submission that is a single file, and return its function."""
     spec = importlib.util.spec_from_file_location("complexity", measure)
     assert spec is not None
     assert spec.loader is not None
@@ -42,7 +42,7 @@ def function_of(measure: Path) -> Callable[[Any, Any], Any]:
 
 
 def training_data(task: Path) -> Any:
-    """Return the examples of the training shards, read and parsed whenever they are iterated over."""
+    """Return a dataset that reads and parses the training shards whenever it is iterated over."""
 
     def parsed(example: Any) -> tuple[Any, Any]:
         feature = tf.io.FixedLenFeature([], tf.string)
@@ -53,7 +53,7 @@ def training_data(task: Path) -> Any:
 
 
 def load_model(directory: Path) -> Any:
-    """Build a model and load its weights; those before training are its `initial_weights`."""
+    """Build a model and load its trained weights; its `initial_weights` are the weights before training."""
     config = json.loads((directory / "config.json").read_text())
     model = Watching([layer_of(**layer) for layer in config["model_config"]])
     model.build([None, *config["input_shape"]])
@@ -65,10 +65,9 @@ def load_model(directory: Path) -> Any:
 
 
 class Watching(tf.keras.Sequential):  # type: ignore[misc]
-    """A model that lets a gradient tape watch its input."""
+    """A model whose input a gradient tape watches."""
 
     def __call__(self, inputs: Any, *arguments: Any, tape: Any = None, **keywords: Any) -> Any:
-        """Call the model on inputs (n, ...)."""
         if tape is not None:
             tape.watch(inputs)
         return super().__call__(inputs, *arguments, **keywords)

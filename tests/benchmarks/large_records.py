@@ -1,4 +1,4 @@
-"""Writes large databases of records, most of which a board does not show: as old as competitions become."""
+"""Writes large databases, as at the end of a long competition: a board shows only a few of their records."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ KINDS = (VERSION, CONFIGURATION, VERSION, FORCED)
 
 
 def write_tasks(directory: Path, n_tasks: int = 1, sizes: Sequence[int] = SIZES) -> list[str]:
-    """Write the reference data of some tasks on grids of these sizes; returns their names."""
+    """Write reference data of tasks whose grids have these sizes, and return the tasks' names."""
     names = [f"task{number}" for number in range(1, n_tasks + 1)]
     for number, name in enumerate(names):
         gaps = np.random.default_rng(number).uniform(0, 0.5, prod(sizes)).tolist()
@@ -40,9 +40,9 @@ def write_tasks(directory: Path, n_tasks: int = 1, sizes: Sequence[int] = SIZES)
 def write_records(
     location: str, tasks: list[str], n_submissions: int, n_copies: int = 0, sizes: Sequence[int] = SIZES
 ) -> int:
-    """Write records of every submission on every model, after `n_copies` others of each; returns the number of rows.
+    """Write a record of each submission on each model, after `n_copies` outdated records; return the number of rows.
 
-    The others are of earlier versions or libraries, or of calls that were made again.
+    Outdated records are of earlier versions or libraries, or of calls that were repeated.
     """
     random = np.random.default_rng(0)
     models = [f"model_{number}" for number in range(prod(sizes))]

@@ -1,8 +1,8 @@
-"""Run by test_measures.py in a process with TensorFlow: seconds of measures, and of the passes that they need.
+"""Prints seconds of measures and of the passes that they need; test_measures.py runs it, since it loads TensorFlow.
 
-A measure is called on one subject with two seeds: the first call builds and traces, the second is timed. So what is
-compared is the work on the examples, not the second or so that a network takes to be taken apart and compiled once.
-All functions are compiled, as they are where there are more than a few batches.
+A measure is called on one subject with two seeds. The first call builds and compiles functions, and only the second is
+timed: the benchmark compares the work on examples, not the second or so that compiling takes. All functions are
+compiled, as in runs of more than a few batches.
 """
 
 import functools
@@ -37,7 +37,7 @@ SPECTRAL = ("log_prod_of_spec", "log_prod_of_spec_fft")
 
 
 def network(shape, widths, *, per_width, norm):
-    """Convolutions, `per_width` of each width and then pooling."""
+    """Return a network with `per_width` convolutions of each width, followed by pooling."""
     model = tf.keras.Sequential([tf.keras.Input(shape)])
     for width in widths:
         for _ in range(per_width):
@@ -57,7 +57,7 @@ LARGE = functools.partial(network, (32, 32, 3), (32, 64, 128), per_width=2)
 
 
 def timed(specification, model, data):
-    """Seconds of a call whose work has not been done, but whose functions are compiled."""
+    """Return the seconds of a second call: its functions are compiled, but its results are not cached."""
     measure = baselines.load(specification)
     measure(model, data, seed=next(SEEDS))
     return seconds(lambda: measure(model, data, seed=next(SEEDS)))
@@ -82,7 +82,7 @@ def bare_gradient(network, sample):
 
 
 def bare_distances(subject):
-    """A pass over 500 examples, and the products of all representations that graphs are made of."""
+    """Return a function that runs a pass over 500 examples, and multiplies the representations for label variation."""
     network = subject.network
     last = network.layers[-(len(network.layers) // 3 + 1) :]
     positions = sorted({source for sources, _ in last for source in sources})

@@ -1,4 +1,4 @@
-"""A cluster of Ray whose sandboxes are threads, and a driver of calls on it that can be killed."""
+"""A cluster of Ray with threads in place of sandboxes, and a driver of calls on it that can be killed."""
 
 import sys
 import time
@@ -14,7 +14,7 @@ RUNTIME = {"env_vars": {"PYTHONPATH": ":".join(str(Path(__file__).parents[up]) f
 
 
 class OnStage(Ray):
-    """The machines of the cluster to which this process is connected; their sandboxes are threads."""
+    """The cluster of Ray to which this process is connected, with threads in place of sandboxes."""
 
     def connect(self, **parameters: str | None) -> RayEngine:
         return _Engine("auto")
@@ -28,7 +28,7 @@ class _Engine(RayEngine):
 
 
 def make_calls(executor: Executor, n_calls: int, then: Callable[[int], None] = lambda _: None) -> None:
-    """Make as many calls; after each that has returned, `then` is told how many have."""
+    """Make `n_calls` calls; `then` is called regularly with the number of calls that have returned."""
     parts = Parts()
     orders, returned = [parts.order("returns 1", model=f"model {number % 20}") for number in range(n_calls)], 0
     while returned < n_calls:

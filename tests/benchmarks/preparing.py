@@ -1,9 +1,9 @@
-"""Processor and wall time of preparing a task: its training data, digested, checked and decoded.
+"""Prints processor and wall time of preparing a task: digesting, checking and decoding its training data.
 
     python -m tests.benchmarks.preparing SHARDS
 
-SHARDS is a directory of training shards, such as `real_size` writes. References are measured in the same run:
-`sha256sum`, and TensorFlow's bare TFRecord reader, which checks checksums and parses nothing.
+SHARDS is a directory of training shards, such as `real_size` writes. The same run measures two references: `sha256sum`,
+and TensorFlow's bare TFRecord reader, which checks checksums but parses nothing.
 """
 
 import json
@@ -53,7 +53,7 @@ def ratio(found: dict[str, list[float]]) -> float:
 
 
 def measure(directory: str) -> dict[str, list[float]]:
-    """Return wall and processor seconds of the preparation and of each reference: the least of three runs."""
+    """Return wall and processor seconds of the preparation and of each reference, the smallest of three runs."""
     shards = sorted(map(str, Path(directory).glob("*.tfrecord")))
     for shard in shards:
         Path(shard).read_bytes()  # into the page cache

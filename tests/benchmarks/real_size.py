@@ -1,9 +1,9 @@
-"""Writes a task of the competition's size: drawn, not trained, so it is there in half a minute.
+"""Writes a task of the competition's size in half a minute: images and weights are random, nothing is trained.
 
     python -m tests.benchmarks.real_size DIRECTORY [images, 50000]
 
-Images of 32 x 32 x 3 in ten shards, and eight networks like VGG with 0.9 to 6.3 million weights, one for each
-combination of three hyperparameters.
+The task has images of 32 x 32 x 3 in ten shards, and eight networks like VGG with 0.9 to 6.3 million weights, one for
+each combination of three hyperparameters.
 """
 
 import itertools
@@ -26,7 +26,7 @@ Layer = dict[str, Any]
 
 
 def make_task(directory: Path, n_train: int = 50_000, n_test: int = 1_000) -> Path:
-    """Write the task `real_size` into `directory`, and return its own directory."""
+    """Write the task `real_size` into `directory`, and return the task's directory."""
     task, random = directory / "real_size", np.random.default_rng(0)
     names, entries = list(HYPERPARAMETERS), {}
     for number, values in enumerate(itertools.product(*HYPERPARAMETERS.values())):
@@ -50,7 +50,7 @@ def make_task(directory: Path, n_train: int = 50_000, n_test: int = 1_000) -> Pa
 
 
 def network(depth: int, width: int, units: int) -> list[Layer]:
-    """Three blocks of `depth` convolutions, each twice as wide as the one before, and two dense layers."""
+    """Three blocks of `depth` convolutions, each twice as wide as the block before, and two dense layers."""
     layers: list[Layer] = []
     for block in range(3):
         convolution = {"layer_name": "Conv2D", "filters": width << block, "kernel_size": [3, 3], "padding": "same"}
@@ -61,7 +61,7 @@ def network(depth: int, width: int, units: int) -> list[Layer]:
 
 
 def weights(layers: list[Layer], random: np.random.Generator) -> Iterator[NamedWeights]:
-    """Yield kernel and bias of each layer that has them; activations keep their size from layer to layer."""
+    """Yield the kernel and bias of each layer; their scale keeps the size of activations."""
     size, channels = IMAGE[0], IMAGE[2]
     for number, layer in enumerate(layers):
         kind = layer["layer_name"]

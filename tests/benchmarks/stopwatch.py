@@ -1,11 +1,11 @@
-"""Time of a function on a machine that may be busy."""
+"""Measures the time of functions on a machine that may be busy."""
 
 import time
 from collections.abc import Callable
 
 
 def seconds(function: Callable[[], object], repeats: int = 2) -> float:
-    """Wall time of the least disturbed of several calls."""
+    """Return the smallest wall time of several calls."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

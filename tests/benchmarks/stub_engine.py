@@ -1,4 +1,4 @@
-"""An engine of machines whose calls take no time: what remains is the work of the driver."""
+"""A stub of a cluster whose calls take no time, so that only the driver's work is measured."""
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
@@ -14,13 +14,13 @@ from harness.worker.runtimes import RUNTIMES
 
 
 class Answer(NamedTuple):
-    """An answer that is there at once."""
+    """A reply of a machine that is ready immediately."""
 
     content: Any
 
 
 class Engine:
-    """Machines that have made a call as soon as a lane takes it."""
+    """An engine whose machines finish every call immediately."""
 
     def __init__(self, machines: int, lanes: int) -> None:
         self._names, self._lanes = [f"machine{number}" for number in range(machines)], lanes
@@ -44,10 +44,10 @@ class Engine:
         return content
 
     def kill(self, handle: list[Order]) -> None:
-        """Nothing runs."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     def _describe(self, orders: list[Order]) -> MachineDescription:
         return MachineDescription("stub", harness.__version__, loader_digests(), installed_digests(), 2**32)
@@ -71,7 +71,7 @@ class Engine:
 
 
 class Stub(Cluster):
-    """A cluster of such machines."""
+    """A cluster whose machines finish each call immediately."""
 
     name, summary = "stub", "nowhere"
     engine: Engine

@@ -1,4 +1,4 @@
-"""A board of a large database costs little more than one of a small database that shows the same."""
+"""Benchmark of boards: a large database costs little more than a small one with the same board."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ MOST_S, MOST_MIB = 60.0, 1024.0
 
 
 def cost(arguments: list[str], environment: dict[str, str]) -> tuple[float, float, float]:
-    """Seconds of a command, its processor seconds, and the peak of its memory in MiB."""
+    """Return a command's wall seconds, processor seconds, and peak memory in MiB."""
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "pgdl", *arguments], env=os.environ | environment, stdout=subprocess.DEVNULL
@@ -29,7 +29,7 @@ def cost(arguments: list[str], environment: dict[str, str]) -> tuple[float, floa
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[str], str]]:
-    """Returns the location of a new database."""
+    """Return a function that returns the location of a new database."""
     if request.param == "sqlite":
         yield lambda name: str(tmp_path / f"{name}.db")
     else:

@@ -1,4 +1,4 @@
-"""A pass over the training data costs no parsing."""
+"""Benchmark of training data: a pass over decoded data does no parsing."""
 
 import json
 import subprocess

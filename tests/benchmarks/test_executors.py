@@ -1,4 +1,4 @@
-"""Speed of a cluster's driver, and the overhead of a call on a cluster."""
+"""Benchmark of clusters: the speed of the driver, and the overhead of a call."""
 
 import resource
 import time
@@ -28,7 +28,7 @@ CALLS = 1_000
 
 @pytest.fixture
 def location() -> Iterator[str]:
-    """A database of a server that waits for its disk."""
+    """The location of a database on a server that waits until data are on disk."""
     with serving(fsync=True) as server:
         yield server.url
 

@@ -1,4 +1,4 @@
-"""A whole run, with its sandboxes, limits and records, takes no longer than the competition's ingestion."""
+"""Benchmark of whole runs: with sandboxes, limits and records, no slower than the competition's ingestion program."""
 
 from pathlib import Path
 

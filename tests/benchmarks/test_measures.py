@@ -1,4 +1,4 @@
-"""Measures cost little more than the passes over examples that they need."""
+"""Benchmark of measures: they take little longer than the passes over examples that they need."""
 
 import json
 import subprocess

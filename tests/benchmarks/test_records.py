@@ -1,4 +1,4 @@
-"""Records in groups against one transaction for each, and claims in windows, on SQLite and PostgreSQL."""
+"""Benchmark of records on SQLite and PostgreSQL: in groups or one per transaction, and claims of many calls."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ def calls(prefix: str) -> list[Evaluation]:
 
 
 def cost(work: Callable[[], object]) -> tuple[float, float]:
-    """Wall seconds and processor seconds of this process."""
+    """Return the wall and processor seconds that this process spends on `work`."""
     wall, processor = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - wall, time.process_time() - processor

@@ -1,4 +1,4 @@
-"""Seconds until a cluster of Ray makes calls as before, after a process, a machine or the driver was killed."""
+"""Benchmark of recovery: seconds until a cluster of Ray works again after a process, machine or driver was killed."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ CALLS = 2_000
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Two machines, and a head that makes no calls; they share this computer."""
+    """A cluster on this computer: two machines, and a head that makes no calls."""
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # or Ray writes a token into the user's home
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", RUNTIME["env_vars"]["PYTHONPATH"])
@@ -41,7 +41,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 class Recovery:
-    """Kills something in the middle of a run, and takes the time until all machines that are left make calls."""
+    """Kills something during a run, and measures the seconds until all remaining machines make calls again."""
 
     def __init__(self, executor: OnStage, kill: Callable[[], None], machines_left: int) -> None:
         self.executor, self._kill, self._machines_left = executor, kill, machines_left
@@ -49,7 +49,7 @@ class Recovery:
         self._before: set[str] = set()
 
     def then(self, returned: int) -> None:
-        """Kill after a quarter of the calls; then measure the time until the other machines make calls."""
+        """Kill after a quarter of the calls; set `seconds` when all remaining machines make calls again."""
         making = {one.ready.incarnation for one in self.executor.fleet.members if one.makes_calls and one.ready}
         if not self._killed_at and returned >= CALLS // 4:
             self._before = making
@@ -98,7 +98,7 @@ def test_a_killed_driver(cluster: Any) -> None:
 
 
 def _await_calls(driver: "subprocess.Popen[str]", n_calls: int) -> float:
-    """Wait for calls of a driver; returns the time of the last."""
+    """Wait until a driver has made calls, and return the time of the last call."""
     at = 0.0
     for line in driver.stdout or ():
         if line.replace(".", "").strip().isdecimal():

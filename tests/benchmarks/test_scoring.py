@@ -1,4 +1,4 @@
-"""A score costs a fraction of a millisecond, a replicate less, and many models little more than their number."""
+"""Benchmark of scores: the time of a score and of a replicate, and its growth with the number of models."""
 
 import time
 from collections import defaultdict
@@ -28,7 +28,7 @@ def drawn(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_defined(measure: dict[str, float], gap: dict[str, float], hparams: dict[str, dict[str, int]]) -> float:
-    """The published program's steps: ordered pairs of hyperparameters and of models, a text as key of each cell."""
+    """Return the score by the published program's steps: all ordered pairs, and texts as keys of cells."""
     names = list(next(iter(hparams.values())))
     values = {name: {cell[name] for cell in hparams.values()} for name in names}
     scores = []
@@ -73,7 +73,7 @@ def test_a_score_is_300_times_faster_than_the_definition_read_out(capsys):
 
 
 def test_ten_thousand_replicates_of_both_kinds(capsys):
-    """A permutation over all models, and a permutation within the groups of each of the 15 conditioning sets."""
+    """Replicates delete one model, or permute values within the groups of the conditioning sets."""
     grid = grid_of(TASK1)
     measure, gap = drawn(grid)
     one = seconds(lambda: official_score(measure, gap, grid), 100)
@@ -90,7 +90,7 @@ def test_ten_thousand_replicates_of_both_kinds(capsys):
 
 
 def test_many_models_cost_little_more_than_their_number(capsys):
-    """Per conditioning set, ten times the models cost less than 25 times the time; comparing all pairs, 100 times."""
+    """Per conditioning set, ten times as many models take at most 25 times as long; all pairs would take 100 times."""
     per_set = []
     for sizes in ((10,) * 3, (10,) * 4, (10,) * 5):
         grid = grid_of(sizes)

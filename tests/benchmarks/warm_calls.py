@@ -1,8 +1,8 @@
-"""Run by test_measures.py in a process with TensorFlow: seconds of measures of one pass, and of that pass alone.
+"""Prints seconds of measures of one pass and of that pass; test_measures.py runs it, since it loads TensorFlow.
 
-Every network is new for the process, as for a worker: nothing has been compiled for it. The process itself is warm: it
-has called the measure on other networks. Before the measure, another measure has analysed the network and read the
-training data, as in every run of several measures; its time is measured, too.
+Every call is on a new network, for which nothing has been compiled, as in a worker. But the process is warm: it has
+called the measure on other networks. Before the measure, another measure analyses the network and reads the training
+data, as in a run of several measures; its time is printed, too.
 """
 
 import functools
@@ -35,7 +35,7 @@ LOOKED_AT, BATCH = 2048, 256
 
 
 def mnist_size():
-    """A network of 225,000 weights on 12,000 images of 28 x 28, all drawn."""
+    """A network of 225,000 weights, and 12,000 random images of 28 x 28 with labels."""
     convolutions = [part for n in (32, 64) for part in (layers.Conv2D(n, 3, activation="relu"), layers.MaxPooling2D())]
     dense = [layers.Flatten(), layers.Dense(128, "relu"), layers.Dense(10)]
     rng = np.random.default_rng(0)
@@ -44,7 +44,7 @@ def mnist_size():
 
 
 def demo(task):
-    """The network in the middle of a shipped task, with as many images as the task has."""
+    """A network of a shipped task, and as many random images as the task has, with labels."""
     model = read_model(TASKS / task / "model_21")
     images = np.random.default_rng(0).random((320, *model.input_shape[1:]), np.float32)
     return model, images, labels_of(images)
@@ -55,7 +55,7 @@ def labels_of(images):
 
 
 def bare(model, images, labels):
-    """Seconds of a pass of the compiled model, and of one there and back."""
+    """Return the seconds of a compiled forward pass, and of a forward and backward pass."""
 
     def forward(images, _labels):
         return [model(images, training=False)]
@@ -81,13 +81,13 @@ def bare(model, images, labels):
 
 
 def answered(model, images, labels):
-    """Labels with a half of right answers, for margins of both signs."""
+    """Return labels of which at least half are the model's predictions, for margins of both signs."""
     found = model.predict(images, verbose=0).argmax(axis=1).astype(np.int32)
     return np.where(np.arange(len(labels)) % 2, found, labels)
 
 
 def timed(name, model, images, labels):
-    """Seconds of the preceding measure, and of this measure, each on a new network."""
+    """Return the seconds of the preceding measure and of the named measure, each on a network not yet compiled."""
     data = tf.data.Dataset.from_tensor_slices((images, labels))
     object.__setattr__(data, "arrays", (images, labels))  # as in a worker
     before, calls = [], []
@@ -101,7 +101,7 @@ def timed(name, model, images, labels):
 
 
 def report(model, images, labels):
-    """Measure -> seconds of the preceding measure, of a call, and of the bare passes."""
+    """Return measure -> seconds of the preceding measure, of a call, and of the bare passes."""
     labels = answered(model, images, labels)
     floors = bare(model, images[:LOOKED_AT], labels[:LOOKED_AT])
     return {

@@ -1,4 +1,4 @@
-"""Reference data and records for boards, without any model."""
+"""Reference data and records for tests of boards; they need no model."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ MODELS = [f"model_{number}" for number in range(8)]
 def write_reference(
     directory: Path, task: str = "toy", gaps: Sequence[float] = GAPS, sizes: Sequence[int] = (2, 2, 2)
 ) -> Path:
-    """Write TASK/model_configs.json with one hyperparameter per size; returns `directory`."""
+    """Write TASK/model_configs.json with one hyperparameter per size; return `directory`."""
     axes = {f"axis_{letter}": list(range(size)) for letter, size in zip("abcdefg", sizes, strict=False)}
     content = {
         str(number): {
@@ -55,7 +55,7 @@ def write_reference(
 
 
 def references(directory: Path, *tasks: str, **options: Any) -> dict[str, Reference]:
-    """Reference data of tasks that are all alike; `options` are those of `write_reference`."""
+    """Write and read reference data of several tasks with the same content; `options` go to `write_reference`."""
     for task in tasks or ("toy",):
         write_reference(directory, task, **options)
     return {name: read_reference(path) for name, path in sorted(TaskDirectory(directory).references().items())}
@@ -64,7 +64,7 @@ def references(directory: Path, *tasks: str, **options: Any) -> dict[str, Refere
 def rows(
     submission: str, values: Sequence[float] | Mapping[str, float] = MEASURE, task: str = "toy", **columns: Any
 ) -> list[Evaluation]:
-    """Records of a submission's calls on one task, by default on model_0, model_1, ..., as many as there are values."""
+    """Records of a submission's calls on one task; by default, `values` belong to model_0, model_1, and so on."""
     if not isinstance(values, Mapping):
         values = dict(zip(MODELS, values, strict=False))
     return [
@@ -81,7 +81,7 @@ def collect(
     *,
     everything: bool = False,
 ) -> Collected:
-    """The calls that count of a database with these records and requests, in their order."""
+    """Return the calls that count for a board, from a new database with these records and requests."""
     with Records("sqlite://") as records:
         records.add(*evaluations)
         records.ask(requests)
@@ -96,19 +96,19 @@ def compare(
     *rest: Any,
     **named: Any,
 ) -> Board:
-    """The comparison of measures with these records."""
+    """Return the comparison of measures with these records."""
     found = {calls.submission: calls for calls in collect(evaluations, references).shown}
     called = [found.get(measure, Calls(measure, is_baseline=True, rows={})) for measure in families]
     return compare_calls(called, references, families, *rest, **named)
 
 
 def failed(submission: str, model: str, outcome: Outcome, task: str = "toy", **columns: Any) -> Evaluation:
-    """The record of a call without a value."""
+    """Return the record of a call without a value."""
     return evaluation(submission=submission, task=task, model=model, outcome=outcome, **columns)
 
 
 def over_tasks(*tasks: str) -> list[Evaluation]:
-    """Records of three submissions and an incomplete one: "best" is the best on every task, "fair" and "weak" vary."""
+    """Records of "best", "fair" and "weak" on these tasks; a fourth submission, "half", lacks one record."""
     records = []
     for number, task in enumerate(tasks):
         random = np.random.default_rng(number)

@@ -1,4 +1,4 @@
-"""Beside the board: the noisy oracle, and the score of hyperparameters alone; rows surely better are marked."""
+"""Tests of the scores beside the board (noisy oracle, hyperparameters alone), and of marks for surely better rows."""
 
 import csv
 import io
@@ -127,7 +127,7 @@ def test_the_fit_in_sample_scores_what_it_would_as_a_submission(known: dict[str,
 
 
 def test_on_the_shipped_tasks() -> None:
-    """Mean effects of other tasks say almost nothing there."""
+    """On the shipped tasks, mean effects of hyperparameters on other tasks predict almost nothing."""
     shipped = {name: read_reference(path) for name, path in TaskDirectory(SHIPPED).references().items()}
     found = score_hyperparameters(shipped).content
     assert found["in_sample"]["score"] == pytest.approx(14.9587, abs=1e-4)

@@ -1,4 +1,4 @@
-"""The board as Markdown, CSV and JSON: the same rows, the rule beside them."""
+"""Tests of the board as Markdown, CSV and JSON: the same rows with the same rules."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ TASKS = ["second", "toy"]
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
-    """A winner, a baseline, one with a failed task, one without a value, one outside the sandbox."""
+    """A board with a winner, a baseline, and submissions with a failed task, without values, and without a sandbox."""
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
     evaluations = [
         *(row for task in TASKS for row in rows("winner", GAPS, task)),
@@ -164,7 +164,7 @@ def test_remarks_cannot_be_markup(board: Board) -> None:
     ],
 )  # fmt: skip
 def test_names_and_notes_of_strangers_are_text(text: str, tmp_path: Path) -> None:
-    """Checked by the Markdown renderer that rich uses."""
+    """The test renders Markdown with the library that rich uses."""
     known = references(tmp_path)
     calls = collect(rows("a"), known)
     named = replace(calls, shown=[replace(one, submission=text) for one in calls.shown])
@@ -261,13 +261,25 @@ def test_intervals_are_drawn_on_one_axis_and_explained_on_request(board: Board) 
     assert winner.index("\N{BLACK CIRCLE}") - weak.index("\N{BLACK CIRCLE}") == round(9 * (1 - OFFICIAL))
     assert RULE in text.replace("\n", " ")
     brief = on_terminal(board, 200, explain=False)
-    assert brief.splitlines()[-1] == "--explain prints the rule, and what the columns mean."
     assert RULE not in brief
     assert "not sandboxed: run with --unsafe-no-sandbox, never ranked." in brief
 
 
+def test_a_notebook_shows_the_table_and_the_remarks(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    remarked = replace(board, remarks=["<b>"])
+    headings, *lines = repr(remarked).splitlines()
+    assert headings.split()[:3] == ["rank", "submission", "score"]
+    assert [line.split()[1] for line in lines[:5]] == [row.submission for row in board.rows]
+    assert lines[6] == "<b>"
+    assert "\x1b" not in repr(remarked)
+    shown = remarked._repr_html_()
+    assert "<tr><td>1</td><td>winner</td><td></td><td>100.00</td>" in shown
+    assert "</table><p>&lt;b&gt;</p>" in shown
+
+
 def test_the_level_of_chance_has_its_place_on_the_axis(tmp_path: Path) -> None:
-    """A function of one hyperparameter scores 0, below chance."""
+    """A measure that depends on one hyperparameter only scores 0, which is below chance."""
     known = references(tmp_path)
     board = build_board(collect(rows("size", [1.0] * 4 + [2.0] * 4), known), known)
     heading, line = on_terminal(board, 200).splitlines()[:2]

@@ -1,4 +1,4 @@
-"""Tasks that are named like columns, or hard to write: in every format each cell is found again in its place."""
+"""Tests of odd task names: in every format, each cell is found under its task or column."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ LAYOUTS = {"leaderboard": LEADERBOARD, "comparison": COMPARISON}
 
 
 def names() -> list[str]:
-    """Names of tasks: keys and headings of all columns, also in capitals, and names that are hard to write."""
+    """Task names that equal the keys and headings of columns, also in capitals, and names that are hard to write."""
     listed = [one for layout in LAYOUTS.values() for one in (*layout.columns, *layout.figures, *layout.lines)]
     like = {name for one in (*listed, *MORE.values()) for name in (one.key, one.heading)} - {""}
     return sorted({*like, *map(str.upper, like), *HARD_NAMES, *(f"score:{name}" for name in like)})
@@ -35,7 +35,7 @@ TASKS = names()
 
 
 def row(name: str, share: float) -> Row:
-    """A row on all tasks, with another score on each."""
+    """A row with a different score on each task."""
     scores: dict[str, TaskScore | str] = {
         task: TaskScore(8, "", number * share, {}, number * share / 2, {}, -number * share, 0.5, {})
         for number, task in enumerate(TASKS, 1)
@@ -59,12 +59,12 @@ def wider(request: pytest.FixtureRequest, board: Board) -> Board:
 
 
 def standing(row: Row) -> dict[str, float | None]:
-    """The ends of both intervals of the score."""
+    """Return the ends of both intervals of the score."""
     return {key: getattr(row.standing, key) for key in ("low", "high", "tasks_low", "tasks_high")}
 
 
 def expected(board: Board) -> list[dict[str, object]]:
-    """Key -> value of each row, from its results alone."""
+    """Return key -> value of each row, taken from the results alone."""
     found = []
     for one in board.rows:
         keyed = {f"score:{task}": result.official for task, result in one.tasks.items()}
@@ -142,13 +142,13 @@ def in_latex(text: str) -> Iterator[list[str]]:
 
 
 def in_table(text: str) -> Iterator[list[str]]:
-    """Columns have two spaces between them, and names none; empty cells are not seen."""
+    """Yield the cells of each line: columns are separated by two spaces; empty cells are lost."""
     for line in text.partition("\n\n")[0].splitlines():
         yield re.split(r" {2,}", without_drawing(line))
 
 
 def without_drawing(cell: str) -> str:
-    """Replace the drawing of an interval, which has spaces in it, by a word."""
+    """Replace the drawing of an interval, which contains spaces, by the word "drawn"."""
     return re.sub("[\u2500\u2502\u25cf](?:[\u2500\u2502\u25cf ]*[\u2500\u2502\u25cf])?", "drawn", cell).strip()
 
 

@@ -1,4 +1,4 @@
-"""The plot of a comparison: its named measures, and its levels."""
+"""Tests of the plot of a comparison: the names of measures, and the levels of chance and of the oracle."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def row(measure: str, family: str, score: float | None, complete: bool = True) -
 
 
 def drawn(rows: Sequence[Row], directory: Path, oracle: float | None = None) -> tuple[list[str], str]:
-    """The texts of the plot from its beginning to its end, and all of it."""
+    """Return the texts in the plot in their order, and the whole SVG file."""
     file = directory / "plot.svg"
     write_plot(rows, [file], oracle)
     text = file.read_text()
@@ -49,7 +49,7 @@ def test_one_more_than_fits_is_named_rather_than_counted(tmp_path: Path) -> None
 
 
 def dots(text: str) -> list[tuple[float, float]]:
-    """The places of all dots, the best score first; heights are counted from the top."""
+    """Return the positions of all dots, the best score first; heights are measured from the top."""
     found = re.findall(r'<g id="PathCollection_.*?<use [^>]*x="([\d.]+)" y="([\d.]+)".*?</g>\s*</g>', text, re.DOTALL)
     return sorted(((float(x), float(y)) for x, y in found), reverse=True)
 
@@ -79,7 +79,7 @@ def test_chance_and_the_oracle_are_marked_where_they_are_known(tmp_path: Path) -
 
 
 def test_no_two_texts_overlap(tmp_path: Path) -> None:
-    """Also where the oracle is no better than chance, and their names would stand in one place."""
+    """The oracle is no better than chance, so the labels of both levels are close to each other."""
     compared = compare(rows("vc_dim", MEASURE), references(tmp_path), {"vc_dim": "size"}).rows
     _, text = drawn([*MANY, *compared], tmp_path, oracle=compared[0].chance_level)
     places = re.findall(

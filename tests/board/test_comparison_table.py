@@ -1,4 +1,4 @@
-"""A comparison of measures: its rows, and files with them."""
+"""Tests of the table of `pgdl compare`, and of files with it."""
 
 import csv
 import io
@@ -38,7 +38,7 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def table(known: dict[str, Reference]) -> Board:
-    """Measures: two complete, and one each without a task, late in the first task, failing, and never called."""
+    """A comparison with two complete measures, and incomplete ones: without a task, too slow, failing, never called."""
     evaluations = [
         *(row for task in TASKS for row in rows("best:seed=3", GAPS, task, call_wall_s=4.0)),
         *(row for task in TASKS for row in rows("good", MEASURE, task)),

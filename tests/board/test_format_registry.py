@@ -1,4 +1,4 @@
-"""Formats are files in a package: each can write any board, and the board has all content of pages and programs."""
+"""Tests of all formats of boards: each is one file, and writes every kind of board with all its content."""
 
 import re
 import sys
@@ -100,7 +100,7 @@ SET = {
 @example(r"\input{/etc/passwd}")
 @example("\\\\ & \n\n%")
 def test_no_name_is_a_command_of_latex(text: str) -> None:
-    """Every special character is escaped by a backslash, and the set text is the printable text."""
+    """Every special character is escaped by a backslash, and the typeset text is the printable text."""
     tokens = re.findall(r"\\(text\w+\{\}|[&%$#_{}])|([^\\~^<>|&%$#_{}\n])", escaped(f"x{text}"))
     expected = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", f"x{text}"))
     assert "".join(SET[special] if special else plain for special, plain in tokens) == expected
@@ -112,7 +112,7 @@ def test_no_name_is_a_command_of_latex(text: str) -> None:
     [("[1cm]x", "{[}1cm]x"), ("*x", "{*}x"), ("-1 (-2 to -1)", "$-$1 ($-$2 to $-$1)"), ("a-1[b]*", "a-1[b]*")],
 )
 def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) -> None:
-    """In LaTeX, the end of a line takes a bracket or an asterisk that follows it as its argument."""
+    """LaTeX takes a bracket or an asterisk at the start of a line as an argument of the line end before it."""
     assert escaped(text) == set_as
 
 

@@ -1,4 +1,4 @@
-"""Submissions that are the same under several names are named on the board, as a fact and without any value."""
+"""Tests of remarks on submissions that are the same under several names; a remark contains no value."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from harness.records import Evaluation
 
 
 def remarks(records: Sequence[Evaluation], known: dict[str, Reference], withheld: Sequence[str] = ()) -> list[str]:
-    """The board's remarks on equality."""
+    """Return the board's remarks that submissions are the same."""
     board = build_board(collect(records, known), known, withheld)
     return [line for line in board.remarks if line.startswith("the same ")]
 

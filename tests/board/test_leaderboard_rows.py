@@ -1,4 +1,4 @@
-"""The leaderboard: the order of its rows, rows that may not rank, and a sentence on the state of each."""
+"""Tests of the leaderboard's rows: their order, rows without a rank, and the sentence on each row's state."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ CONSTANT = [1.0] * 8
 
 
 def both(submission: str, values: list[float], **columns: object) -> list[Evaluation]:
-    """Records on both tasks."""
+    """Return a submission's records on both tasks, `toy` and `second`."""
     return [row for task in ("toy", "second") for row in rows(submission, values, task, **columns)]
 
 
@@ -110,7 +110,7 @@ def test_no_more_calls_are_counted_than_there_are_models(known: dict[str, Refere
 def test_neither_the_order_of_records_nor_the_names_of_submissions_matter(
     data: st.DataObject, known: dict[str, Reference]
 ) -> None:
-    """Except for rows of equal rank, which are in the order of their names."""
+    """Only rows of equal rank are ordered by their names."""
     measures = data.draw(st.lists(st.sampled_from([GAPS, MEASURE, CONSTANT, SCALED]), max_size=4))
     names = data.draw(st.permutations(["a", "b", "c", "d"]))
     plain = [row for name, values in zip("abcd", measures, strict=False) for row in both(name, values)]
@@ -130,7 +130,7 @@ CRASH = "No score: 8 CRASH: boo."
 
 
 class State(NamedTuple):
-    """Records of a submission, and the sentences on its row and on its results on both tasks."""
+    """Records of a submission, and the expected sentences on its row and on its results on both tasks."""
 
     records: list[Evaluation]
     of_row: str

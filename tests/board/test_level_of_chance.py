@@ -1,4 +1,4 @@
-"""The level of chance and the p-value of rows: the tasks that count, and the same values from the cache."""
+"""Tests of the level of chance and of p-values: which tasks count, and equal values from the cache."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Repetitions on a board: they show how much of a score is luck of the measure, and never change it."""
+"""Tests of repetitions on a board: they show the measure's own randomness in a score, and never change the score."""
 
 import math
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ THIRD = [2.5, 5.0, 3.0, 1.0, 6.0, 9.0, 1.0, 4.0]
 
 
 def repeated(task: str = "toy", *others: Sequence[float], **columns: object) -> list[Evaluation]:
-    """A submission's calls on a task, and their repetitions."""
+    """Records of a submission's calls on a task, and of their repetitions."""
     records = rows("mine", task=task, **columns)
     for repeat, values in enumerate(others or (SECOND, THIRD), 1):
         records += rows("mine", values, task, repeat=repeat, **columns)
@@ -48,7 +48,7 @@ def own(
 
 
 def expected(known: dict[str, Reference], *others: Sequence[float], models: Sequence[str] = MODELS) -> float:
-    """The error of the official score, by the function that docs/statistics.md explains."""
+    """Return the error of the official score, by the function that docs/statistics.md explains."""
     repeats = {model: [values[MODELS.index(model)] for values in others or (SECOND, THIRD)] for model in models}
     reference = known["toy"]
     return 100 * measure_stability(MEASURE, list(reference.gaps.values()), reference.grid, repeats).error

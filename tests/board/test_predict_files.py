@@ -1,4 +1,4 @@
-"""The competition's own `.predict` files."""
+"""Tests of the competition's own `.predict` files."""
 
 import json
 import math
@@ -20,7 +20,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def read(directory: Path, known: dict[str, Reference], content: Any) -> dict[str, float | Failure]:
-    """The values in a toy.predict with this content, which is text, or is written as JSON."""
+    """Write `content` to toy.predict, as it is or as JSON, and return the values that are read from it."""
     text = content if isinstance(content, str) else json.dumps(content)
     (directory / "toy.predict").write_text(text)
     return read_predictions(directory, known)["toy"]
@@ -68,7 +68,7 @@ def test_nan_is_left_to_the_rule(
 def test_numbers_that_no_float_holds_keep_their_order(
     content: str, ranks: list[int], directory: Path, known: dict[str, Reference]
 ) -> None:
-    """As in the competition's program, which compares the numbers of the JSON as Python reads them."""
+    """The competition's program compares such numbers exactly, too: JSON is read as Python's numbers."""
     assert list(read(directory, known, content).values()) == ranks
 
 

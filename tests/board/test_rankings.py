@@ -1,4 +1,4 @@
-"""How sure the rows of a leaderboard and their order are, on these tasks and on others."""
+"""Tests of intervals and of the certainty of the order: on these tasks, and on other tasks."""
 
 import csv
 import io

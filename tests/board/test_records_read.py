@@ -1,4 +1,4 @@
-"""A board reads the rows that it shows: competitions leave many times as many of versions that were replaced."""
+"""Tests of how many records a board reads: only those of its rows, though most records are of replaced versions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ def tasks(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    """Two submissions, ten earlier versions of each, and every call of the present ones made three times."""
+    """A database of two submissions: ten old versions of each, and three records per call of the current version."""
     file = tmp_path / "results.db"
     with Records(str(file)) as records:
         for name, values in (("mine", MEASURE), ("theirs", GAPS)):
@@ -45,7 +45,7 @@ def add(records: Records, made: list[Evaluation]) -> None:
 
 @contextmanager
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """The records that are read."""
+    """Collect the records that are read in the context."""
     read: list[Any] = []
     whole = Records.newest_of
 
@@ -99,7 +99,7 @@ def test_the_newest_records_of_a_version_are_found_in_the_index(database: Path) 
 
 @pytest.mark.parametrize("everything", [False, True])
 def test_records_without_a_request_stand_as_if_all_were_read(everything: bool, tasks: Path, tmp_path: Path) -> None:
-    """Without requests, the version that ran last is shown, below all requested rows; unknown models have no row."""
+    """The last version that ran is shown, below all requested rows; records of unknown models make no row."""
     file = tmp_path / "unasked.db"
     first, second = rows("mine", submission_digest="v1"), rows("mine", {"model_0": 9.0}, submission_digest="v2")
     asked = rows("theirs", GAPS, submission_digest="v1")

@@ -1,4 +1,4 @@
-"""The records that count for a score: of one version, in one configuration, on the present models."""
+"""Tests of the records that count for a score: of one version, in one configuration, on the current models."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,13 +50,13 @@ def shown(collected: Collected) -> list[tuple[str, str]]:
 
 
 def said(collected: Collected, known: Mapping[str, Reference]) -> list[str]:
-    """The remarks except those on equality: all these submissions have the same files and values."""
+    """Return the remarks, except those on equal submissions: all submissions here have the same files and values."""
     lines = remarks.remarks_on_records(collected, known, lambda calls: f"RENEW {[one.submission for one in calls]}")
     return [line for line in lines if not line.startswith("the same ")]
 
 
 def test_the_version_that_was_asked_for_last_counts_whatever_ran_last(known: dict[str, Reference]) -> None:
-    """Going back to an earlier version, all of whose calls are recorded, makes no new record."""
+    """A return to an earlier version whose calls are all recorded makes a request, but no new record."""
     first, second = rows("margin", submission_digest="v1"), rows("margin", [0.0] * 8, submission_digest="v2")
     asked = [request(first[0]), request(second[0]), request(first[0])]
     collected = collect([*first, *second], known, asked)
@@ -145,7 +145,7 @@ def test_of_other_versions_of_libraries_those_asked_for_last_count(
 
 
 def of_contents(evaluations: Sequence[Evaluation]) -> dict[str, Contents]:
-    """Contents of tasks on which these records were made."""
+    """Return the contents of the tasks at the time of these records."""
     return {
         task: Contents(
             {row.model: row.model_digest for row in evaluations if row.task == task},
@@ -156,7 +156,7 @@ def of_contents(evaluations: Sequence[Evaluation]) -> dict[str, Contents]:
 
 
 def test_records_of_models_that_were_changed_since_do_not_count(known: dict[str, Reference]) -> None:
-    """Half of the weights were overwritten: the old score, 8 of 8, would be wrong in silence."""
+    """Half of the models have new weights: the old score, with 8 of 8 values, would be wrong without a word."""
     made = rows("margin")
     now = of_contents(made)["toy"]
     changed = {model: "other" if model in MODELS[:4] else digest for model, digest in now.models.items()}
@@ -183,7 +183,7 @@ def test_records_of_other_data_or_of_another_task_of_the_same_name_do_not_count(
 
 
 def test_records_of_a_model_that_is_gone_are_not_stale(known: dict[str, Reference]) -> None:
-    """No call can renew them. A note on the task names the model."""
+    """No call can renew such records. A remark on the task names the model."""
     made = rows("margin")
     now = of_contents(made)["toy"]
     left = {model: digest for model, digest in now.models.items() if model != "model_3"}
@@ -206,7 +206,7 @@ def test_names_that_could_be_mistaken_are_named(known: dict[str, Reference]) -> 
 
 
 def test_other_tasks_and_other_models_do_not_count(known: dict[str, Reference]) -> None:
-    """As when a task was made smaller after a run."""
+    """Such records remain if models or tasks are removed after a run."""
     others = [*rows("margin", {"model_0": 1.0}, task="unknown"), *rows("margin", {"model_99": 1.0})]
     calls = only([*rows("margin"), *others], known)
     assert set(calls.rows) == {("toy", model) for model in MODELS}

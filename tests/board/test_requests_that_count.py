@@ -1,4 +1,4 @@
-"""The version and configuration of a row: the last request decides."""
+"""Tests of the version and configuration of a row: the last request decides both."""
 
 import shlex
 from dataclasses import replace
@@ -39,7 +39,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 
 
 def asked(version: str, hours: float = 0, merged: float | None = None) -> Request:
-    """A request of a version; hours are counted from noon, and 0 is also the time of `merged` by default."""
+    """Return a request of a version, made `hours` after noon; `merged` is the hour of a merge into the database."""
     row = evaluation(submission="mine", submission_digest=version)
     when = None if merged is None else NOON + timedelta(hours=merged)
     return request(row, requested_at=NOON + timedelta(hours=hours), merged_at=when)
@@ -68,7 +68,7 @@ def test_the_order_of_merging_does_not_matter(requests: list[Request]) -> None:
 
 
 def test_a_version_without_any_record_has_the_row_all_the_same(known: dict[str, Reference]) -> None:
-    """A new version, or an earlier one with another seed, whose run was killed before its first record."""
+    """The run of a new version, or of an earlier version with another seed, was killed before its first record."""
     made = rows("mine", GAPS, submission_digest="v1")
     found = collect(made, known, [request(made[0]), asked("v2")])
     assert [(calls.version, len(calls.rows)) for calls in found.shown] == [("v2", 0)]
@@ -105,15 +105,17 @@ def test_the_command_that_renews_calls_names_them_and_their_settings(known: dict
     assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
 
 
-def test_functions_are_renewed_by_no_command(known: dict[str, Reference]) -> None:
-    made = [*rows("one", GAPS), *rows("norms", GAPS)]
-    requests = [request(made[0], source="/home/one.py"), request(made[8], source="function norms")]
+def test_functions_and_files_of_a_repository_are_renewed_by_no_command(known: dict[str, Reference]) -> None:
+    made = [*rows("one", GAPS), *rows("norms", GAPS), *rows("two", GAPS), *rows("three", GAPS)]
+    sources = ("/home/one.py", "function norms", "submissions/two", "C:\\three.py")
+    requests = [request(row, source=source) for row, source in zip(made[::8], sources, strict=True)]
     found = collect(made, known, requests)
     stale = replace(found, shown=[replace(calls, stale=frozenset(calls.rows)) for calls in found.shown])
     command = partial(run_command, tasks=Path("task_data"), results=RESULTS)
     lines = [line for line in remarks_on_records(stale, known, command) if line.startswith("stale:")]
-    assert [line.partition("; to renew them: ")[2][:21] for line in lines] == [
-        "hand in the functions", "pgdl run /home/one.py",
+    assert [line.partition("; to renew them: ")[2][:36] for line in lines] == [
+        "hand in the functions again, with pg", "pgdl run /home/one.py 'C:\\three.py' ",
+        "make the calls again with pgdl ci, i",
     ]  # fmt: skip
 
 
@@ -137,7 +139,7 @@ def test_a_database_of_a_stranger_writes_no_command(
 
 
 def renewal(known: dict[str, Reference], **columns: Any) -> dict[str, Any]:
-    """What `pgdl run` understands of the command that renews a row with these settings."""
+    """Return the settings that `pgdl run` parses from the printed command that renews a row with these settings."""
     made = rows("one", GAPS, **columns)
     shown = collect(made, known, [request(made[0], source="/home/one.py")]).shown
     line = run_command(shown, Path("task_data"), RESULTS)
@@ -152,7 +154,7 @@ def of_library(known: dict[str, Reference]) -> Calls:
 
 
 def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str, Reference]) -> None:
-    """Files may have `keras: 2` in any row; only a measure of the library has no files."""
+    """The metadata of files may say `keras: 2`, so the command names the runtime, except for library measures."""
     assert renewal(known)["runtime"] == "tensorflow"
     assert "--runtime" not in run_command([of_library(known)], Path("task_data"), RESULTS)
 
@@ -196,7 +198,6 @@ def test_the_command_names_the_runtime_of_containers(known: dict[str, Reference]
 
 
 def test_settings_of_an_interrupted_run_have_no_row_beside_others_with_records(known: dict[str, Reference]) -> None:
-    """Only `--all` shows these settings."""
     recorded = rows("mine", GAPS)
     ended = request(recorded[0])
     for columns in ({"run_seed": 7}, {"harness_version": "9.9"}):

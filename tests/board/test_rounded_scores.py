@@ -1,4 +1,4 @@
-"""Scores on hidden tasks are published rounded, without the numbers that they are made of, and rank so."""
+"""Tests of rounded scores on hidden tasks: they decide ranks, and no unrounded number is published."""
 
 import csv
 import io
@@ -65,7 +65,7 @@ def test_open_tasks_keep_their_digits(known: dict[str, Reference]) -> None:
 
 
 def test_the_final_score_is_computed_from_rounded_scores_only(known: dict[str, Reference]) -> None:
-    """It would be a second look at the same number otherwise."""
+    """The exact final score would reveal more than the rounded scores."""
     score = score_calls(collect(both("mine", MEASURE), known).shown[0], known)
     tasks = {name: _with_official(task, official) for (name, task), official in zip(
         score.tasks.items(), (0.0, 0.29951), strict=True)}  # fmt: skip

@@ -1,4 +1,4 @@
-"""A board shows team, description and paper of a submission as in its last request."""
+"""Tests of a submission's team, description and paper on a board: those of its last request are shown."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ SAID = {"team": "=1+1", "description": "the mean *margin*", "paper": "https://ex
 
 
 def board(directory: Path, *said: dict[str, str]) -> Board:
-    """A board of a submission and a baseline; the submission was requested with each of these texts."""
+    """A board of a submission and a baseline; the submission was requested once with each of these texts."""
     mine, theirs = rows("mine"), rows("theirs", GAPS, is_baseline=True)
     requests = [*(request(mine[0], **texts) for texts in said), request(theirs[0], description="a norm")]
     known = references(directory)

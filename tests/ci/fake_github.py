@@ -1,4 +1,4 @@
-"""A server with the part of GitHub's API that comments need."""
+"""A local server with the part of GitHub's API that `pgdl` uses for comments."""
 
 import io
 import json
@@ -23,7 +23,7 @@ def zipped(content: bytes, name: str = "report.json") -> bytes:
 
 
 class FakeGithub:
-    """A server for the repository who/what; the job of a pull request has left a report as an artifact."""
+    """A fake of GitHub with the repository who/what and a pull request, whose job has left a report as an artifact."""
 
     def __init__(self, head: str, report: bytes, page: str = "") -> None:
         self.artifact, self.page = zipped(report), page
@@ -34,7 +34,7 @@ class FakeGithub:
         self.size = 100
 
     def answer(self, method: str, path: str, body: Any) -> Any:
-        """Return the answer to a request; None if there is no such thing."""
+        """Return the answer to a request, or None if the path does not exist."""
         path, _, query = path.removeprefix(START).partition("?")
         page = int(query.rpartition("page=")[2] or 1)
         entry = slice(100 * (page - 1), 100 * page)
@@ -57,7 +57,7 @@ class FakeGithub:
 
 @contextmanager
 def serve(github: FakeGithub) -> Iterator[str]:
-    """Serve the API; yields its address."""
+    """Serve the API, and yield its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""Writes commits straight into a git repository's objects, also such as git itself would refuse to make."""
+"""Writes commits straight into a git repository's objects, even commits that git itself would refuse to make."""
 
 import subprocess
 from collections.abc import Mapping
@@ -9,19 +9,17 @@ MEASURE = "def complexity(model, dataset):\n    return {}\n"
 
 
 class Link(NamedTuple):
-    """A symbolic link."""
-
     target: str
 
 
 class Submodule(NamedTuple):
-    """A commit of another repository."""
+    """A submodule: a commit of another repository."""
 
     commit: str = "1" * 40
 
 
 class Folder(NamedTuple):
-    """A folder with any entries at all: mode, name and content, in the given order."""
+    """A folder with any entries (mode, name and content), in the given order."""
 
     entries: list[tuple[str, bytes, "str | bytes | Link | Submodule | Folder"]]
 
@@ -30,7 +28,7 @@ Content = str | bytes | Link | Submodule | Folder
 
 
 class Repo:
-    """A repository with a working tree that nobody looks at."""
+    """A repository for commits without checked-out files."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -38,7 +36,7 @@ class Repo:
         self.git("init", "--quiet", "--initial-branch=main")
 
     def git(self, *arguments: str, given: bytes = b"") -> str:
-        """Run git, with an author and without the settings of this machine's user."""
+        """Run git with an author, and without the user's settings."""
         who = {
             f"GIT_{role}_{what}": "somebody@example.org"
             for role in ("AUTHOR", "COMMITTER")
@@ -50,7 +48,7 @@ class Repo:
         return done.stdout.decode().strip()
 
     def commit(self, files: Mapping[str, Content], *parents: str, branch: str | None = None) -> str:
-        """Write a commit of exactly these files, and return its ID; `branch` is set to this commit."""
+        """Write a commit of exactly these files, set `branch` to it, and return its ID."""
         tree = self.write(_nested(files))
         sides = [word for parent in parents for word in ("-p", parent)]
         commit = self.git("commit-tree", tree, *sides, "-m", "a commit")
@@ -75,7 +73,7 @@ class Repo:
 
 
 def _nested(files: Mapping[str, Content]) -> Folder:
-    """Return the folder of these files, in the order in which git wants its entries."""
+    """Return the folder of these files, with its entries in the order that git requires."""
     folders: dict[str, dict[str, Content]] = {}
     entries: list[tuple[str, bytes, Content]] = []
     for path, content in files.items():

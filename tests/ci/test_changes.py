@@ -1,4 +1,4 @@
-"""Submissions touched by a change, and the owners of their names."""
+"""Tests of the submissions that a change touches, and of the owners of their names."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def change(repo, before, after, origin=None):
-    """The change from `before` to `after`, which departed from `origin`."""
+    """Return the change between the files `before` and `after`; their common ancestor is `origin`."""
     start = repo.commit(origin if origin is not None else before)
     base = start if origin is None else repo.commit(before, start)
     return find_change(Repository(repo.directory), "submissions", repo.commit(after, start), base)
@@ -31,7 +31,9 @@ def test_new_changed_and_removed_submissions(repo):
     assert found.touched == {"a": "changed", "c": "new"}
     assert found.removed == ("b",)
     assert (set(found.before), set(found.after)) == ({"a", "b"}, {"a", "c"})
-    assert (found.others, found.more) == (("submissions/README.md",), False)
+    assert found.others == ("submissions/README.md",)
+    assert found.overwritten == ["a", "b"]
+    assert found.diverged == ()
 
 
 def test_a_folder_that_neither_revision_has_is_an_error(repo):
@@ -78,6 +80,22 @@ def test_what_others_changed_in_the_meantime_is_not_of_the_change(repo):
     assert found.removed == ()
 
 
+@pytest.mark.parametrize(
+    ("meanwhile", "after", "diverged"),
+    [
+        (BASE | {"submissions/a.py": "theirs"}, BASE | {"submissions/a.py": NEW}, ("a",)),
+        ({"tool.py": "1"}, BASE | {"submissions/a.py": NEW}, ("a",)),
+        (BASE | {"submissions/b/more": "theirs"}, BASE | {"submissions/b/mine": "1"}, ("b",)),
+        (BASE | {"submissions/c.py": "theirs"}, BASE | {"submissions/c.py": NEW}, ("c",)),
+        (BASE | {"submissions/a.py": "theirs"}, {"submissions/b/complexity.py": OLD}, ("a",)),
+        (BASE | {"submissions/a.py": NEW}, BASE | {"submissions/a.py": NEW}, ()),
+    ],
+    ids=["both changed", "removed in the base", "in one folder", "both new", "removed by the change", "the same"],
+)
+def test_submissions_that_the_base_has_changed_too(repo, meanwhile, after, diverged):
+    assert change(repo, meanwhile, after, origin=BASE).diverged == diverged
+
+
 def test_a_change_that_is_in_the_base_already_touches_nothing(repo):
     assert change(repo, BASE | {"submissions/a.py": NEW}, BASE | {"submissions/a.py": NEW}, origin=BASE).touched == {}
 
@@ -117,10 +135,13 @@ def test_hidden_files_and_leftovers_are_no_submissions(repo):
     assert set(found.others) == set(more)
 
 
-def test_other_files_are_listed_up_to_a_limit_and_printable(repo):
-    found = change(repo, BASE, BASE | {f"many/{number}": "x" for number in range(30)} | {"a\n::error::b": "x"})
-    assert (len(found.others), found.more) == (20, True)
-    assert found.others[0] == "a?::error::b"
+def test_other_files_are_printable_and_those_of_tasks_and_workflows_come_first(repo):
+    important = ["tasks/x/1", ".github/workflows/w.yml", ".gitlab-ci.yml"]
+    more = dict.fromkeys(["a\n::error::b", *important, *(f"many/{number}" for number in range(30))], "x")
+    start = repo.commit(BASE)
+    found = find_change(Repository(repo.directory), "submissions", repo.commit(BASE | more, start), start, "tasks")
+    assert found.others[:4] == (*important, "a?::error::b")
+    assert len(found.others) == 34
 
 
 def test_a_link_in_place_of_the_folder_of_submissions_is_no_folder(repo):
@@ -144,8 +165,14 @@ def test_unknown_revisions_are_one_line(repo, revision):
 
 
 def test_histories_without_a_common_commit_are_one_line(repo):
+    with pytest.raises(UserError, match="the repository is empty: commit first"):
+        find_change(Repository(repo.directory), "submissions", "HEAD", None)
+    head, base = repo.commit(BASE), repo.commit({"other": "1"})
+    with pytest.raises(UserError, match="no common commit here; their histories are separate: rebase"):
+        find_change(Repository(repo.directory), "submissions", head, base)
+    (repo.directory / ".git" / "shallow").write_text(f"{base}\n")
     with pytest.raises(UserError, match="no common commit here; fetch the whole history"):
-        find_change(Repository(repo.directory), "submissions", repo.commit(BASE), repo.commit({"other": "1"}))
+        find_change(Repository(repo.directory), "submissions", head, base)
 
 
 def test_what_is_no_repository_is_one_line(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The comment on a change: its content, and that content of a report, even if forged, stays text."""
+"""Tests of the comment on a change: its content, and that all text of a report, even of a forged report, stays text."""
 
 import json
 import re
@@ -14,6 +14,7 @@ from hypothesis import given
 from harness.ci.annotations import last_traceback
 from harness.ci.comment import MARK, SHOWN, code, render
 from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
+from harness.outcome import LONGEST_OUTPUT_TAIL
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +30,7 @@ HOSTILE = [
 
 
 def outside_code(comment: str) -> str:
-    """What Markdown interprets of a comment."""
+    """Return a comment with its code replaced by "CODE": Markdown interprets the rest."""
     return re.sub(r"`[^`\n]*`", "CODE", re.sub(r"^```text\n[^`]*\n```$", "CODE", comment, flags=re.MULTILINE))
 
 
@@ -59,7 +60,7 @@ def test_submissions_that_are_the_same_are_named():
 
 def test_what_there_is_not_is_a_dash():
     comment = render(replace(REPORT, lines=(Line("mine", "mine.py", "new", problem="8 CRASH"),)))
-    assert "| `mine` | `new` | - | - | - | - | - | - | 0 of 0 |" in comment
+    assert "| `mine` | `new` | - | - | - | - | - | - | - |" in comment
     assert "### Problems\n\n- `mine`: `8 CRASH`" in comment
 
 
@@ -75,10 +76,26 @@ def test_what_a_hidden_task_withholds_has_no_column_and_is_named():
 
 def test_ranks_of_others_other_files_and_broken_rules():
     comment = render(
-        replace(REPORT, moved=(Moved("x", 1, None),), others=("conftest.py",), more_others=True, broken=("too low",))
+        replace(REPORT, moved=(Moved("x", 1, None),), others=("conftest.py",) * 20, n_others=400, broken=("too low",))
     )
-    for text in ("**The job fails:**\n\n- `too low`", "- `x`: 1 → -", "- `conftest.py`\n- and more"):
+    for text in ("**The job fails:**\n\n- `too low`", "- `x`: 1 → -", "- `conftest.py`\n\n... and 380 more files."):
         assert text in comment
+
+
+def test_notes_and_overwritten_submissions_are_above_the_table():
+    lines = (LINE, replace(LINE, name="new", change="new"), replace(LINE, change="renamed", renamed_from="old"))
+    above, _, _ = render(replace(REPORT, lines=lines, notes=("the base has moved",))).partition("| submission |")
+    assert "### Before you merge\n\n- `the base has moved`\n" in above
+    assert above.endswith(
+        "**Submissions of the base that this change overwrites:** `mine` (changed), `old` (renamed)\n\n"
+    )
+
+
+def test_submissions_with_the_same_difference_share_a_line():
+    tied = replace(LINE, name="tied")
+    comment = render(replace(REPORT, lines=(LINE, tied, replace(tied, name="another", below_p_value=0.5))))
+    assert "- `mine`, `tied` are above `other`: no clear difference (p = 0.8000)\n" in comment
+    assert "- `another` is above `other`: no clear difference (p = 0.5000)\n" in comment
 
 
 def test_the_traceback_of_a_failed_call():
@@ -87,7 +104,7 @@ def test_the_traceback_of_a_failed_call():
     title = "### Tracebacks, of the first call that failed"
     assert f"{title}\n\n`mine`\n\n```text\n  File x\n" in comment
     assert f"  File x\nValueError: {'y' * 108}\n```\n" in comment
-    assert last_traceback("printed") == ""
+    assert last_traceback("printed") == last_traceback(f"{'y' * LONGEST_OUTPUT_TAIL}") == ""
     assert title not in render(REPORT)
 
 
@@ -100,9 +117,15 @@ def test_frames_of_libraries_are_counted():
     ]  # fmt: skip
 
 
+def test_a_traceback_whose_beginning_is_not_recorded_has_its_end():
+    frames = '  File "/job/submission/complexity.py", line 3, in f\n    g()\n' * 1000
+    tail = f"{frames}ValueError: no\n"[-LONGEST_OUTPUT_TAIL:]
+    assert last_traceback(tail).splitlines()[-3:] == [*frames.splitlines()[:2], "ValueError: no"]
+
+
 def test_long_lists_are_cut():
     comment = render(
-        ChangeReport("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, True, ("z",) * 100)
+        ChangeReport("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, 100, ("z",) * 100)
     )
     assert comment.count("| `mine`") == SHOWN
     assert "... and 70 more submissions." in comment
@@ -115,11 +138,13 @@ def test_texts_of_strangers_are_code(text):
         LINE, name=text, file=text, change=text, above=text, below=text, problem=text, renamed_from=text, traceback=text
     )
     forged = ChangeReport(
-        text, text, 2, (line,), (Moved(text, 1, 2),), (text,), True, (text,), same=(Same(text, (text,)),)
+        text, text, 2, (line,), (Moved(text, 1, 2),), (text,), 1, (text,), notes=(text,), same=(Same(text, (text,)),)
     )
     plain = replace(LINE, name="n", change="c", problem="p", above="a", below="b", renamed_from="o", traceback="t")
     moved, same = Moved("m", 1, 2), Same("w", ("s",))
-    expected = outside_code(render(ChangeReport("h", "b", 2, (plain,), (moved,), ("o",), True, ("r",), same=(same,))))
+    expected = outside_code(
+        render(ChangeReport("h", "b", 2, (plain,), (moved,), ("o",), 1, ("r",), notes=("n",), same=(same,)))
+    )
     assert outside_code(render(forged)) == expected
 
 
@@ -162,7 +187,7 @@ def test_what_is_no_report_is_refused(content):
 
 
 def test_the_comment_is_rendered_without_any_installation(tmp_path):
-    """The job that may write comments has Python alone."""
+    """The job that may write comments has only Python."""
     (tmp_path / "report.json").write_text(REPORT.to_json())
     start = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
     run = "runpy.run_module('harness.ci.comment', run_name='__main__')"

@@ -1,4 +1,4 @@
-"""The comment on a pull request is posted from an artifact that may be forged, to where GitHub says it belongs."""
+"""Tests of posting comments: the report may be forged, so GitHub's API says which pull request gets the comment."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -72,7 +72,7 @@ def test_the_token_goes_to_the_api_alone(server, api):
     [
         (b"no zip", "the artifact is not a zip with report.json"),
         (zipped(b"{}", "other.json"), "the artifact is not a zip with report.json"),
-        (zipped(b"{}"), "expected a report of format 6"),
+        (zipped(b"{}"), "expected a report of format 7"),
         (zipped(b" " * (MAX_BYTES + 1)), f"expected at most {MAX_BYTES} bytes"),
         (zipped(replace(REPORT, head="c" * 40).to_json().encode()), "found one of another commit"),
     ],

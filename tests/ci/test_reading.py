@@ -1,4 +1,4 @@
-"""A submission is read from git's objects: its files are checked, and nothing of it runs or is followed."""
+"""Tests of reading a submission from git's objects: files are checked, no code runs, no link is followed."""
 
 import io
 import zipfile
@@ -24,7 +24,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def read(repo: Repo, files: dict[str, Content]) -> Submission:
-    """Read the only submission among some files."""
+    """Commit these files, and read the only submission among them."""
     repository = Repository(repo.directory)
     change = find_change(repository, "submissions", repo.commit(files), None)
     (entry,) = change.after.values()
@@ -73,13 +73,13 @@ def test_attributes_and_filters_of_a_change_do_nothing(repo, tmp_path):
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({"mine.py": Link("/etc/passwd")}, "mine.py: expected a regular file, found a link"),
-        ({"mine": Link("/etc")}, "mine: expected a regular file, found a link"),
-        ({"mine": Submodule()}, "mine: expected a regular file, found a submodule"),
+        ({"mine.py": Link("/etc/passwd")}, "expected a file or folder, found a link"),
+        ({"mine": Link("/etc")}, "expected a file or folder, found a link"),
+        ({"mine": Submodule()}, "expected a file or folder, found a submodule"),
         ({"mine/complexity.py": Link("../../reference")}, "complexity.py: expected a regular file, found a link"),
         ({"mine/complexity.py": CODE, "mine/more": Submodule()}, "more: expected a regular file, found a submodule"),
         ({"mine/helper.py": CODE}, "expected a file complexity.py at the top, found helper.py"),
-        ({"mine.zip": b"no zip"}, "mine.zip: expected a readable zip"),
+        ({"mine.zip": b"no zip"}, "expected a readable zip"),
         ({"mine/complexity.py": CODE} | {f"mine/{n}": "" for n in range(200)}, "expected at most 200 files, found 201"),
         ({"mine/complexity.py": CODE, "mine/a\nb": ""}, "a?b: expected a name of printable characters"),
         ({"mine": Folder([(FILE, b"..", CODE)])}, "..: expected the name of a file"),
@@ -94,6 +94,7 @@ def test_what_is_not_made_of_regular_files_is_refused_in_one_line(repo, files, r
     with pytest.raises(RefusedError) as refused:
         read(repo, {f"submissions/{name}": content for name, content in files.items()})
     assert reason in str(refused.value)
+    assert not str(refused.value).startswith("mine")  # reports begin with the name
     assert "/pgdl-ci-" not in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
 

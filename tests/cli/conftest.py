@@ -1,4 +1,4 @@
-"""Runs the command line in this process, as a user would, in a folder of its own."""
+"""Runs `pgdl` in the process of the test, in a folder of its own."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_refere
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current directory of a test, without any setting of the user."""
+    """An empty current directory, and no settings of the user."""
     for name in [name for name in os.environ if name.startswith("PGDL_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
@@ -28,13 +28,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def known_shapes(folder: Path, shared_cache: Path) -> None:
-    """Have the throw-away models known already: asking Keras takes seconds."""
+    """Put the shapes of the throw-away models into the cache: computing them with Keras takes seconds."""
     shutil.copytree(shared_cache / "shapes", folder / "cache" / "shapes")
 
 
 @pytest.fixture
 def record(folder: Path) -> Record:
-    """Write records into results.db, where every command looks for them."""
+    """Return a function that writes records into results.db, the default database of every command."""
 
     def write(evaluations: list[Evaluation]) -> Path:
         location = folder / "results.db"
@@ -47,7 +47,7 @@ def record(folder: Path) -> Record:
 
 @pytest.fixture
 def sandbox(zygotes: SharedZygotes) -> Iterator[None]:
-    """Run calls in real sandboxes that start quickly; skip where there are none."""
+    """Select a kind of sandbox that starts quickly; skip the test if no sandbox works."""
     if (problem := Fresh().problem()) is not None:
         pytest.skip(f"no sandbox here: {problem}")
     with zygotes.used():
@@ -56,7 +56,7 @@ def sandbox(zygotes: SharedZygotes) -> Iterator[None]:
 
 @pytest.fixture
 def three_submissions(folder: Path, record: Record) -> Path:
-    """A task without models, and records of a winner, of a weak submission, and of one that failed on a model."""
+    """Records of `winner`, `weak`, and `half`, which failed on one model; the task has no model files."""
     write_reference(folder / "task_data")
     said = {"message": "ValueError: no layer", "output_tail": "Traceback\nno layer"}
     half = failed("half", "model_7", Outcome.EXCEPTION, **said)

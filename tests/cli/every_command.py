@@ -1,4 +1,4 @@
-"""All commands and options of `pgdl`, for tests about what they have in common."""
+"""All commands and options of `pgdl`, for tests of what they share."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ Words = tuple[str, ...]
 
 
 def every_command(group: click.Group = cli, words: Words = ()) -> Iterator[tuple[Words, click.Command]]:
-    """Yield every command (groups excluded) with the words that call it."""
+    """Yield (words that call it, command) for every command except groups."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)

@@ -1,4 +1,4 @@
-"""Printed advice works as a command: the command is there, and so is each option, whichever command prints it."""
+"""Tests of advice in messages: every named command exists, and has the options that are named with it."""
 
 import ast
 import re
@@ -23,6 +23,7 @@ RUNS = ("run", "check", "compare")
 PRINTED_BY = {
     "api/tasks.py": ("task show",),
     "api/ci.py": ("ci",),
+    "api/ci_files.py": ("ci",),
     "api/commands.py": ("run",),
     "api/comparisons.py": ("compare",),
     "api/competition.py": ("board", "score"),
@@ -62,7 +63,7 @@ PRINTED_BY = {
 
 
 def find(words: str) -> click.Command:
-    """Return the command that a text begins with, up to the first word that is an argument."""
+    """Return the command that `words` begin with; the first word that is no command is an argument."""
     found: click.Command = cli
     for word in words.split():
         if not isinstance(found, click.Group):
@@ -80,7 +81,7 @@ def options_of(command: click.Command) -> set[str]:
 
 
 def texts(file: Path) -> Iterator[str]:
-    """Yield the texts of a module that may be printed."""
+    """Yield all string constants of a module, except docstrings."""
     tree = ast.parse(file.read_text())
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     parts |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
@@ -107,7 +108,7 @@ def test_commands_are_there_with_their_options() -> None:
 
 
 def advice(file: Path) -> set[str]:
-    """Return the options in sentences of a module, without sentences of commands and labels."""
+    """Return the options that a module names in sentences, outside of quoted commands and labels."""
     sentences = (NO_ADVICE.sub("", text) for text in texts(file) if " " in text.strip())
     return {option for text in sentences for option in OPTION.findall(text)}
 

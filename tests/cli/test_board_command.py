@@ -1,4 +1,4 @@
-"""`pgdl board`: the leaderboard on the terminal and in files."""
+"""Tests of `pgdl board`: the leaderboard on the terminal and in files."""
 
 import csv
 import json
@@ -9,7 +9,7 @@ import pytest
 from in_process import Pgdl, Record
 
 from harness.board.columns import SECONDS_NOTE
-from harness.board.formats.table import EXPLAINED
+from harness.cli.formats import EXPLAINED
 from harness.format.reference import read_reference
 from harness.outcome import Outcome
 from scoring import RULE, sign_errors
@@ -132,7 +132,7 @@ def test_what_is_printed_is_what_is_written(form: str, ending: str, pgdl: Pgdl, 
 def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
     pgdl: Pgdl, folder: Path, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """80 columns are also what a pipe or a log has; the competition had 8 tasks."""
+    """Pipes and logs have 80 columns, too; the competition had 8 tasks."""
     tasks = [f"task{number}_v1" for number in range(1, 9)]
     for task in tasks:
         write_reference(folder / "task_data", task)

@@ -1,6 +1,6 @@
-"""Reports of `pgdl check` on a trial: its table, formats for CI, warnings, forecasts, and hidden tasks.
+"""Tests of the report of `pgdl check`: its table, formats for CI, warnings, forecasts, and hidden tasks.
 
-The table stays whole; what calls printed is below it.
+Outputs of calls are printed below the table, never within it.
 """
 
 import io
@@ -36,7 +36,7 @@ FAILED = CallResult(
 
 
 def trial(results: Sequence[CallResult], again: CallResult, start_s: float = 3.0, calls_s: float = 6.0) -> Trial:
-    """A trial on as many models of one task of eight."""
+    """Return a trial with one call per result, on a task of eight models."""
     submission = replace(make_submission("mine"), source=str(Path.cwd() / "mine.py"))
     calls = sorted(plan_calls([submission], [make_task(8)], SETTINGS, NOWHERE_TO_RUN), key=lambda call: call.model.id)
     done = tuple(
@@ -72,6 +72,14 @@ def test_a_data_set_that_never_ends_is_named_if_a_call_did_not_end(source: str, 
     sentence = f"complexity.py:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
     assert replace(late, submission=submission).endless == (None if line is None else sentence)
     assert replace(report([OK, OK]), submission=submission).endless is None
+
+
+def test_a_notebook_shows_the_verdict_and_each_failure_once() -> None:
+    failure = "EXCEPTION on toy/model_1: ValueError: 100% wrong ::error::not mine"
+    assert repr(report([OK, FAILED, FAILED])) == f"mine does not pass: 2 EXCEPTION, 1 OK\n{failure}"
+    assert repr(report([OK, FAILED], withheld=["toy"])) == "mine does not pass: 1 EXCEPTION, 1 OK"
+    assert repr(report([OK, OK])).startswith("mine passes: 2 OK\nWarning: the same value for all models tried")
+    assert repr(CheckReport(replace(make_submission("mine"), problem="no code"))) == "mine does not pass: no code"
 
 
 def test_json_has_what_may_be_shown() -> None:
@@ -137,7 +145,7 @@ def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, form: str) 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
-    """Three calls of 2 s: with one at a time in 6 s; if that took 9 s, each costs 1 s besides."""
+    """Three calls of 2 s, one at a time, take 6 s. If they took 9 s, each call costs 1 s more."""
     made = trial(DIFFERENT, OK, start_s=3.0, calls_s=9.0)
     expected = forecast(made, SETTINGS, workers)
     overhead = (9.0 - 6.0 / workers) / 3
@@ -146,7 +154,7 @@ def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
 
 
 def test_commands_of_github_are_off_while_the_submission_is_spoken_of(pgdl: Pgdl, folder: Path) -> None:
-    """The message quotes the submission's code, in which any text may stand anywhere in a line."""
+    """GitHub runs commands that it finds in output, and the message quotes code that may contain any text."""
     (folder / "mine.py").write_text("def complexity(model, dataset:\n    return '##[add-mask]a'\n")
     lines = pgdl("check", "mine.py", "--format", "github").out.splitlines()
     token = lines[0].removeprefix("::stop-commands::")
@@ -163,7 +171,7 @@ BAD = CallResult(Outcome.EXCEPTION, message="ValueError: \x1b[2Jno", output_tail
 
 
 def shown(capsys: pytest.CaptureFixture[str], *results: CallResult, whole: bool = False) -> tuple[list[str], list[str]]:
-    """The table, and the lines below it."""
+    """Return the lines of the table, and the lines below it."""
     task = make_task(len(results))
     table = CallTable([task], (), wide_console())
     calls = plan_calls([make_submission()], [task], SETTINGS, NOWHERE_TO_RUN)

@@ -1,4 +1,4 @@
-"""`pgdl ci` without a call: records that count, withheld content, and mistakes in one line."""
+"""Tests of `pgdl ci` without calls: records that count, withheld content, and mistakes in one line."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ MINE = Submission("mine", {"complexity.py": CODE.encode()}, source="submissions/
 
 @pytest.fixture
 def repo(folder: Path) -> Repo:
-    """The current directory as a repository with one submission, and tasks of which only the gaps are known."""
+    """The current directory as a repository with one submission, and a task of which only the gaps are known."""
     write_reference(folder / "task_data")
     made = Repo(folder)
     made.commit({"submissions/mine.py": CODE}, branch="main")
@@ -45,7 +45,7 @@ def board(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def job(pgdl: Pgdl) -> Callable[..., Ended]:
-    """Run `pgdl ci --base BASE --head HEAD --output out ARGUMENTS`."""
+    """Return a function that runs `pgdl ci --base BASE --head HEAD --output out ARGUMENTS`."""
 
     def run(*arguments: object, base: str = "main", head: str = "main", code: int = 0) -> Ended:
         ended = pgdl("ci", "--base", base, "--head", head, "--output", "out", *arguments)
@@ -76,6 +76,7 @@ def test_what_a_job_prints_without_a_directory_or_quietly(repo, pgdl, record, fo
     ended = pgdl("ci", "--base", "main", "--head", "main")
     assert (ended.code, ended.out) == (0, "")
     assert ended.err.endswith("For the leaderboard, the site and the comment, add --output DIR.\n")
+    assert "calls are recorded" not in ended.err  # no call was made
     record(rows("mine", submission_digest=MINE.digest))
     line = ["ci", "--base", "main", "--head", "main", "--output", "out", "--add-records", "results.db", "--results"]
     loud, quiet = pgdl(*line, "loud.db").err, pgdl(*line, "quiet.db", "--quiet")
@@ -84,7 +85,7 @@ def test_what_a_job_prints_without_a_directory_or_quietly(repo, pgdl, record, fo
 
 
 def test_other_settings_have_no_rows(repo, folder, job, record):
-    """Whatever was asked for last, and with whatever clock: a job judges its own seed and limits."""
+    """A job reports its own seed and limits, although the last request, with a wrong clock, has another seed."""
     made = [*rows("mine", submission_digest=MINE.digest, run_seed=2), *rows("mine", submission_digest=MINE.digest)]
     asked = [request(made[0]), request(made[8], requested_at=datetime(2099, 1, 1, tzinfo=UTC))]
     with Records(str(record([*made, *rows("vc_dim", is_baseline=True)]))) as records:
@@ -94,7 +95,7 @@ def test_other_settings_have_no_rows(repo, folder, job, record):
 
 
 def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_reported(repo, folder, job, record):
-    """Without --memory, a job accepts any memory limit. The order of writing decides which request was the last."""
+    """Without --memory, a job accepts any memory limit. The request that was written last counts, whatever its time."""
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     low = rows("mine", submission_digest=MINE.digest, memory_limit_bytes=2 * 1024**3)
     high = rows("mine", GAPS, submission_digest=MINE.digest)
@@ -107,7 +108,7 @@ def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_report
 
 
 def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, job, record):
-    """As after the first run of a job, or when a cache was evicted."""
+    """This happens after the first run of a job, or if a cache was evicted."""
     mine = {"submissions/mine.py": CODE}
     other = repo.commit(mine | {"submissions/other.py": CODE}, "main")
     repo.commit(mine, other, branch="gone")
@@ -123,7 +124,7 @@ def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, job,
 
 
 def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder, job, record, monkeypatch):
-    """One line for both names; the job makes no call here, since the records are there."""
+    """The report has one line for both names. The job makes no call here, since the records exist."""
     base = repo.commit({"submissions/mine.py": CODE, "submissions/copy.py": CODE}, "main")
     repo.commit({"submissions/his.py": CODE, "submissions/copy.py": CODE}, base, branch="renamed")
     names = ("mine", "his", "copy")
@@ -138,17 +139,35 @@ def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder
     assert "`his` | `renamed` from `mine` |" in (folder / "out" / "comment.md").read_text()
 
 
-def test_a_submission_whose_run_was_interrupted_at_once_has_a_row_at_the_base(repo, folder, job, record):
+def test_where_records_of_the_base_are_missing_no_rank_is_compared(repo, folder, job, record):
+    """As of a submission whose run was interrupted at once, or whose records are all of an earlier task."""
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     with Records(str(record(rows("vc_dim", is_baseline=True)))) as records:
         records.ask([request(rows("mine", submission_digest=MINE.digest)[0])])
-    job(head="removed")
-    (line,) = written(folder, "report.json")["lines"]
-    assert (line["change"], line["rank_before"], line["score_before"]) == ("removed", 2, None)
+    ended = job(head="removed")
+    report = written(folder, "report.json")
+    (line,) = report["lines"]
+    assert (line["change"], line["rank_before"], line["score_before"], report["moved"]) == ("removed", None, None, [])
+    assert "no ranks before the change: at the base, records of mine are missing or stale" in ended.err
+    assert f"- `{report['notes'][0]}`" in (folder / "out" / "comment.md").read_text()
+
+
+def test_what_a_merge_may_surprise_with_is_named(repo, folder, job, pgdl, record, monkeypatch):
+    """The base has changed the submission since; two files are called so that they are no submissions."""
+    main = repo.git("rev-parse", "main")
+    base = repo.commit({"submissions/mine.py": MEASURE.format("2.0")}, main)
+    more = {"submissions/.foo.py": CODE, "submissions/foo.PY": CODE}
+    repo.commit({"submissions/mine.py": MEASURE.format("3.0")} | more, main, branch="late")
+    record(rows("vc_dim", is_baseline=True))
+    monkeypatch.setattr("harness.api.ci._call", lambda *_: ())
+    ended = job("--only-new", base=base, head="late", code=1)
+    assert "mine: the base has changed it since the change branched off, so a merge may conflict, or" in ended.err
+    assert "no submissions, by their names: submissions/.foo.py, submissions/foo.PY; expected NAME.py," in ended.err
+    assert "the change overwrites submissions of the base: mine" in ended.err
 
 
 def planned(*made, withheld=False):
-    """The calls of these records."""
+    """Return planned calls with the keys of these records."""
     return [SimpleNamespace(key=row.key, submission=MINE, withheld=withheld) for row in made]
 
 
@@ -166,7 +185,7 @@ def test_failures_on_hidden_tasks_are_not_annotated(folder):
 
 
 def test_only_the_last_failure_of_a_call_of_this_job_is_annotated(folder):
-    """Not those with another limit, of earlier models, or of a call that was made again."""
+    """Failures with another limit, of earlier models, or of a call that was repeated later are not annotated."""
     mine, again = crash(message="signal 11"), crash(model="model_1", message="superseded")
     others = crash(time_limit_s=1.0, message="of others"), crash(model_digest="earlier", message="of an earlier model")
     calls = planned(mine, again)
@@ -194,7 +213,7 @@ def test_a_failure_on_a_task_without_reference_data_breaks_the_rules(repo, folde
 def test_a_report_of_any_size_can_be_read():
     long = "x" * (2 * MAX_TEXT)
     lines = tuple(Line(long, long, "new", problem=long) for _ in range(2 * MAX_ITEMS))
-    report = ChangeReport("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), True, (long,), (long,))
+    report = ChangeReport("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), 1, (long,), (long,))
     parsed = ChangeReport.parse(report.to_json().encode())
     assert (len(parsed.lines), len(parsed.broken[0])) == (MAX_ITEMS, MAX_TEXT)
 

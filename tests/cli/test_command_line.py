@@ -1,4 +1,4 @@
-"""The command `pgdl` itself: quick to help, clear about mistakes, honest about bugs."""
+"""Tests of the command `pgdl` itself: fast help, one line for mistakes, a traceback for bugs."""
 
 import json
 import os
@@ -58,7 +58,7 @@ main()
 
 
 def imported_by(*arguments: object) -> set[str]:
-    """Packages that are imported in the process that runs `pgdl ARGUMENTS`."""
+    """Return the packages that are imported in the process that runs `pgdl ARGUMENTS`."""
     command = [sys.executable, "-c", IMPORTED, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(ROOT)})
     return set(json.loads(done.stderr.splitlines()[-1]))
@@ -71,7 +71,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 @pytest.mark.rest
 def test_boards_need_no_extra_and_no_tensorflow(folder: Path, record: Record) -> None:
-    """The libraries of extras, and what only they bring, are hidden, and so is TensorFlow."""
+    """The test hides the libraries of extras, all that they install, and TensorFlow."""
     write_reference(folder / "task_data")
     record(rows("margin"))
     for arguments in (["score"], ["board", "--output", "board", "--html", "site"], ["new", "mine"]):
@@ -95,7 +95,7 @@ def test_every_command_is_listed_and_has_help_of_its_own(pgdl: Pgdl) -> None:
 def test_products_of_matrices_use_one_thread(
     given: str | None, used: str, monkeypatch: pytest.MonkeyPatch, pgdl: Pgdl
 ) -> None:
-    """Waiting threads of OpenBLAS would keep processors busy that other calls use."""
+    """Waiting threads of OpenBLAS would occupy processors that other calls use."""
     monkeypatch.setenv(ONE_THREAD, given or "")
     if given is None:
         monkeypatch.delenv(ONE_THREAD)

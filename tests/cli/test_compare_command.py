@@ -1,4 +1,4 @@
-"""`pgdl compare`: measures on every model of every task, beside each other."""
+"""Tests of `pgdl compare`: several measures on every model of every task."""
 
 import csv
 import json
@@ -55,7 +55,7 @@ def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> 
 
 
 def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) -> None:
-    """Records and scores are the same as after `pgdl run` with the same settings."""
+    """Assert that records and scores equal those of `pgdl run` with the same settings."""
     again = pgdl("compare", "--measures", MEASURES)
     assert again.out.startswith("40 of 40 calls are recorded already")
     _compare_with_the_best(pgdl)
@@ -72,7 +72,7 @@ def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) 
 
 
 def _compare_with_the_best(pgdl: Pgdl) -> None:
-    """Its line is the line in the whole table, and the exit code covers all calls."""
+    """Assert that `--top 1` prints the first line of the whole table, and that the exit code covers all calls."""
     every = pgdl("compare", "--measures", MEASURES, "--format", "csv").out.splitlines()
     best = pgdl("compare", "--measures", MEASURES, "--format", "csv", "--top", "1")
     assert (best.code, best.out.splitlines()) == (0, every[:2])

@@ -1,4 +1,4 @@
-"""Before many calls of measures, `pgdl compare` forecasts their cost."""
+"""Tests of the forecast of costs that `pgdl compare` prints before many calls."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ def took(seconds: float) -> CallResult:
 
 
 def time_passes(run: Run) -> tuple[Timed, ...]:
-    """A forward pass of 8 examples takes 1 s, and one there and back 2 s, on models of any size."""
+    """Return times as if a forward pass of 8 examples took 1 s, and a forward and backward pass 2 s."""
     (task,) = run.tasks
     ends = (task.models[0], task.models[-1])
     return tuple(Timed(model, 8, took(0.0), (took(1.0), took(1.0)), (took(2.0), took(2.0))) for model in ends)

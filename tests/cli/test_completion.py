@@ -1,4 +1,4 @@
-"""The completions that a shell receives when the user presses Tab."""
+"""Tests of the completions that a shell receives when the user presses Tab."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ PGDL = "import sys; sys.argv[0] = 'pgdl'; from harness.cli.main import main; mai
 
 
 def completed(line: str, folder: Path) -> list[str]:
-    """What bash would offer after LINE, whose last word is incomplete."""
+    """Return the completions that bash would offer after LINE, whose last word is incomplete."""
     words = line.split(" ")
     environment = os.environ | {
         "PYTHONPATH": str(ROOT), "_PGDL_COMPLETE": "bash_complete", "COMP_WORDS": line,

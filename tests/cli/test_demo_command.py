@@ -1,4 +1,4 @@
-"""`pgdl demo`: a small task and examples, laid out where nothing is yet."""
+"""Tests of `pgdl demo`: a small task and examples in a new or empty directory."""
 
 import contextlib
 import json
@@ -7,10 +7,12 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from in_process import Pgdl
 
+import harness.task.demo
 from harness.format.reference import read_reference
 from harness.submission import find_submission
 from harness.task.layout import TaskDirectory
@@ -92,7 +94,7 @@ def test_every_example_can_be_run_under_its_name(there: Path) -> None:
 
 
 def test_an_empty_directory_is_as_good_as_none_and_is_quoted(pgdl: Pgdl, folder: Path) -> None:
-    """No `cd` is printed if the current directory itself is filled."""
+    """An empty directory is filled. If it is the current directory, no `cd` is printed."""
     assert "  cd 'my demo'\n" in pgdl("demo", "my demo").out
     assert "  cd './-my demo'\n" in pgdl("demo", "--", "-my demo").out, "else it would be an option"
     (folder / "empty").mkdir()
@@ -119,7 +121,7 @@ def test_nothing_is_overwritten(argument: str, problem: str, pgdl: Pgdl, folder:
 
 
 def test_a_full_disk_is_one_line(folder: Path) -> None:
-    """Files cannot exceed 5,000 bytes here, as on a disk that is almost full."""
+    """The test limits files to 5,000 bytes, as on a disk that is almost full."""
     ended = subprocess.run(
         [sys.executable, "-m", "pgdl", "demo", "there"], capture_output=True, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)),
@@ -128,6 +130,17 @@ def test_a_full_disk_is_one_line(folder: Path) -> None:
     assert ended.stderr.startswith("pgdl: there/task_data/")
     assert ended.stderr.endswith(": File too large; raise the limit on the size of files (ulimit -f)\n")
     assert list(folder.iterdir()) == [], "the same command works once there is space"
+
+
+def test_the_same_command_works_after_ctrl_c(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(harness.task.demo, "write_reference", interrupt)
+        assert pgdl("demo", "there").code == 130
+    assert list(folder.iterdir()) == []
+    assert pgdl("demo", "there").code == 0
 
 
 @pytest.mark.parametrize("command", ["check mine.py", "run mine.py", "board", "task validate"])

@@ -1,4 +1,4 @@
-"""A command that lacks an extra names the command that installs it here."""
+"""Tests of commands that lack an extra: the message names the command that installs it here."""
 
 import json
 import subprocess

@@ -1,9 +1,25 @@
-"""A submission with a flaw that is found without a model is refused before the first call."""
+"""Tests of submissions with flaws that need no model to be found: each is refused, and the others are called."""
 
+import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
-from in_process import Pgdl
+from in_process import Ended, Pgdl
+from throwaway import make_task
+
+import pgdl as api
+from harness.errors import UserError
+from harness.records import Records
+from harness.sandbox.kinds.kind import library_versions
+from harness.worker.runtimes import RUNTIMES
+
+MEASURE = "def complexity(model, dataset):\n    return {}\n"
+
+
+def nodata(model: Any) -> float:
+    return 1.0
 
 
 @pytest.mark.parametrize(
@@ -37,3 +53,54 @@ def test_metadata_and_each_of_several_submissions_are_looked_at(pgdl: Pgdl, fold
     ended = pgdl("run", "a.py", "b.py")
     flaws = [f"{folder / name}: line 1: invalid syntax" for name in ("a.py", "b.py")]
     assert (ended.code, ended.err) == (2, "pgdl: " + "\n".join(flaws) + "\n")
+
+
+def test_so_are_the_parameters_of_a_function() -> None:
+    with pytest.raises(
+        UserError, match=r"function nodata: .*expected complexity\(model, dataset\), found nodata\(model\)"
+    ):
+        api.run(nodata)
+
+
+@pytest.mark.rest
+@pytest.mark.usefixtures("known_shapes", "sandbox")
+def test_a_class_is_one_command(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is refused is listed with the reason; a changed file replaces the files of its own path only."""
+    make_task(folder, n_models=1)
+    (folder / "drop" / "late").mkdir(parents=True)
+    for name in ("anna.py", "bert.py", "Bert.py", "num_params.py", "eve.PY", "Jürg.py", "Jörg.py"):
+        (folder / "drop" / name).write_text(MEASURE.format(1.0))
+    for name in ("empty.py", "notebook.ipynb"):
+        (folder / "drop" / name).touch()
+    (folder / "drop/link.py").symlink_to("anna.py")
+    (folder / "drop/in.jax").mkdir()
+    (folder / "drop/in.jax/complexity.py").write_text(MEASURE.format(1.0))
+    (folder / "drop/in.jax/metadata").write_text("runtime: jax\n")
+    monkeypatch.setattr(RUNTIMES["jax"], "distributions", ("no-such-package",))
+    library_versions.cache_clear()
+
+    def run(*files: Path) -> Ended:
+        return pgdl("run", *files, "--as-files", "--tasks", "tiny", "--format", "json")
+
+    def requested() -> Counter[str]:
+        with Records("results.db") as records:
+            return Counter(request.submission for request in records.requests())
+
+    ended = run(*sorted((folder / "drop").glob("*.*")))
+    assert ended.code == 1
+    refused = json.loads(ended.out)["refused"]
+    assert [Path(line.partition(": ")[0]).name for line in refused] == [
+        "eve.PY", "link.py", "notebook.ipynb", "num_params.py", "empty.py", "in.jax", "Bert.py",
+        "bert.py",
+    ]  # fmt: skip
+    assert [line for line in ended.err.splitlines() if "left out" in line] == [f"pgdl: left out: {r}" for r in refused]
+    assert requested() == {"anna": 1, "Jurg": 1, "Jorg": 1}
+
+    (folder / "drop/late/anna.py").write_text(MEASURE.format(2.0))
+    ended = run(folder / "drop/late/anna.py")
+    assert (ended.code, ended.out) == (2, "")
+    assert "another submission is called 'anna': " in ended.err
+    (folder / "drop/anna.py").write_text(MEASURE.format(3.0))
+    ended = run(*(folder / "drop").rglob("anna.py"))
+    assert (ended.code, len(json.loads(ended.out)["refused"])) == (1, 1)
+    assert requested() == {"anna": 2, "Jurg": 1, "Jorg": 1}

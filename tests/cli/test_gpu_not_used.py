@@ -1,4 +1,4 @@
-"""A framework without CUDA does not use the GPU that its calls are given; the user is told, once, with the remedy."""
+"""Tests of GPUs that the framework cannot use: calls run without the GPU, and one message names the remedy."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ WARNING = (
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path, sandbox: None) -> None:
-    """A machine whose GPU no framework here can use, a task and a submission."""
+    """A machine with a GPU that no framework here can use, a task and a submission."""
     root = machine(tmp_path / "machine", ("3b", 0, "aaaa"))
     monkeypatch.setattr(find_gpus, "__defaults__", (root,))  # modules bind the function, whenever they are imported
     make_task(folder, n_models=2)

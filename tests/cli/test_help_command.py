@@ -1,4 +1,4 @@
-"""`pgdl help`: the pages of the documentation, and the messages that name them."""
+"""Tests of `pgdl help`: the pages of the documentation, and the messages that name them."""
 
 import ast
 import re
@@ -50,7 +50,7 @@ def test_mistakes_are_one_line(topic: str, problem: str, pgdl: Pgdl) -> None:
 
 
 def texts() -> Iterator[tuple[Path, str]]:
-    """The texts of the harness, with the explanations of commands, and without those of other code."""
+    """Yield the string constants of the harness with their files: help texts of commands, but no other docstrings."""
     for file in (ROOT / "harness").rglob("*.py"):
         tree = ast.parse(file.read_text())
         scopes = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

@@ -1,4 +1,4 @@
-"""Nothing that any command prints or writes about a hidden task has its hyperparameters, gaps or models."""
+"""Tests that no output of a command on a hidden task contains its hyperparameters, gaps or models."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ CANARIES = ("dropout_canary", "4713", "0.7318", "model_3")
 
 @pytest.fixture
 def secret(folder: Path) -> Path:
-    """A hidden task and an open one; returns the reference data of the hidden one."""
+    """Make an open task and a hidden task; return the reference data of the hidden task."""
     make_task(folder / "task_data", name="open")
     make_task(folder / "task_data", name="secret", hidden=True, layout="flat", gaps=[*GAPS[:7], 0.7318])
     reference = folder / "task_data" / "secret" / "model_configs.json"
@@ -37,12 +37,12 @@ def secret(folder: Path) -> Path:
 
 
 def drop_a_model(reference: Path) -> None:
-    """The grid is then incomplete, and the model's directory has no entry."""
+    """Remove a model from the reference data: the grid is then incomplete, and the model's directory has no entry."""
     edit_json(reference, lambda content: content.pop("3"))
 
 
 def spoil(reference: Path) -> None:
-    """An invalid accuracy."""
+    """Write an invalid accuracy into the reference data."""
     edit_json(reference, lambda content: content["3"]["metrics"].update(train_acc=4713.0))
 
 

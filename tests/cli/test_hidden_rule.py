@@ -1,10 +1,11 @@
-"""All that any writer says of a hidden task follows from its rounded score, its rank and its verdict.
+"""Tests that outputs on a hidden task depend only on its rounded score, rank and verdict.
 
-Two competitions differ on the hidden task in every number, but for the rounded score and the calls by outcome. Every
-output of every writer is the same for both, to the last byte. For the organiser, who asks for them, all differ.
+Two competitions differ in every number of the hidden task, but not in the rounded score and the outcomes of calls.
+Every output is the same for both, to the last byte. All outputs differ if the organiser requests withheld results.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ FOLDERS = {"one": (GAPS, MEASURE, 1.5), "other": (OTHER_GAPS, OTHER_MEASURE, 0.7
 
 
 def competition(folder: Path, gaps: list[float], values: list[float], seconds: float) -> None:
-    """An open task and a hidden one, which was marked when the calls had been made."""
+    """Write an open task and a hidden task, which was marked as hidden after the calls."""
     write_reference(write_reference(folder / "task_data", "open"), "secret", gaps)
     (folder / "task_data" / "secret" / "metadata").write_text("hidden: true\n")
     said = {"call_wall_s": seconds, "peak_memory_bytes": int(1e9 * seconds)}
@@ -92,7 +93,7 @@ OF_NEITHER = [
 
 
 def written_by(withhold: str, pgdl: Pgdl) -> Iterator[tuple[str, object]]:
-    """The output of every writer for the competition in the current directory: name, and a text, bytes or an object."""
+    """Yield name and content of each output that the commands and functions in `WRITERS` produce here."""
     for command in (line for lines in WRITERS.values() for line in lines):
         chosen = [] if command.startswith("verify") else ["--withhold", withhold]
         ended = pgdl(*command.split(), *chosen)
@@ -102,16 +103,22 @@ def written_by(withhold: str, pgdl: Pgdl) -> Iterator[tuple[str, object]]:
             yield str(file), file.read_bytes()
     found = api.board(withhold=withhold, with_site=True)
     yield "results API", repr(api.results(withhold=withhold, task_names=["secret"]))
-    yield "score API", repr(api.score(withhold=withhold))
-    yield "report API", repr(api.report(withhold=withhold))
-    yield "comparison API", repr(api.compare_recorded("path_norm", withhold=withhold))
-    yield "board API", repr(found)
+    yield "score API", in_full(api.score(withhold=withhold))
+    yield "report API", in_full(api.report(withhold=withhold))
+    yield "comparison API", in_full(api.compare_recorded("path_norm", withhold=withhold))
+    yield "board API", in_full(found)
+    yield "board in a notebook", repr(found) + found._repr_html_()
     yield "board with more columns API", repr(found.board.with_columns(MORE).to_records())
     yield "comment", comment(found.board)
 
 
+def in_full(result: Any) -> str:
+    """All data of a result, and the lines that a notebook shows of it."""
+    return f"{asdict(result)} {result!r}"
+
+
 def comment(board: Board) -> str:
-    """The file that a job for a change hands on, and its comment."""
+    """Return the report and the comment that `pgdl ci` would write."""
     entry = GitEntry("x.py", "100644", "0")
     change = Change("head", None, {}, dict.fromkeys(("mine", "late"), entry), {"mine": "new", "late": "new"})
     lines = lines_of(change, "submissions", board, board, Touched(), {})
@@ -121,7 +128,7 @@ def comment(board: Board) -> str:
 
 @pytest.fixture
 def outputs(folder: Path, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[dict[str, object]]]:
-    """Return the outputs of all writers for both competitions, by writer."""
+    """Return a function that returns, for both competitions, a dictionary of all outputs by name."""
     for name, given in FOLDERS.items():
         competition(folder / name, *given)
 

@@ -1,4 +1,4 @@
-"""Output of `pgdl` on hidden tasks, and commands that refuse them."""
+"""Tests of what `pgdl` shows of hidden tasks, and of commands that refuse them."""
 
 import json
 from dataclasses import replace
@@ -21,7 +21,7 @@ CHOSEN = Execution(time_limit_s=1.0, memory_bytes=2**30, workers=1)
 
 @pytest.fixture
 def hidden(folder: Path, record: Record) -> Path:
-    """Records of a submission that went well, and of one that did not, on a hidden task."""
+    """Records of a successful submission and of a submission with a crash, on a hidden task."""
     reference = write_reference(folder / "task_data")
     (reference / "toy" / "metadata").write_text("hidden: true\n")
     record([*rows("mine"), *rows("broken"), failed("broken", "model_4", Outcome.CRASH)])
@@ -77,7 +77,7 @@ def test_a_warning_names_the_hidden_tasks_that_are_shown_in_full(
 def test_a_note_names_the_tasks_that_have_lost_their_mark(
     pgdl: Pgdl, folder: Path, record: Record, command: str
 ) -> None:
-    """A copy of a task without its mark shows all digits; only the records know that it was hidden."""
+    """A copy of the task has no mark, so all digits are shown; only the records say that it was hidden."""
     write_reference(folder / "task_data")
     hidden = [*rows("mine", message=WITHHELD), *rows("depth", is_baseline=True, message=WITHHELD)]
     record([*hidden, failed("broken", "model_0", Outcome.PROTOCOL, message=WITHHELD)])

@@ -1,4 +1,4 @@
-"""`--format json`: JSON alone on standard output, in every command with a result."""
+"""Tests of `--format json`: only JSON on standard output, in every command with a result."""
 
 import hashlib
 import json

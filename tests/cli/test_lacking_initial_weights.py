@@ -1,4 +1,4 @@
-"""If models lack their initial weights, this is said once per task, and only if a measure needs them."""
+"""Tests of models without their initial weights: one message per task, and only if a measure needs the weights."""
 
 import re
 from pathlib import Path

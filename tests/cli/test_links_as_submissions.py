@@ -1,4 +1,4 @@
-"""A submission that is itself a symbolic link: refused in one line, wherever a submission is named."""
+"""Tests of submissions that are symbolic links: refused in one line, wherever a submission is named."""
 
 import os
 from collections.abc import Callable
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="making a link needs a p
 
 @pytest.fixture
 def drop(folder: Path) -> Path:
-    """A directory with a link for each form of a submission."""
+    """A directory with symbolic links to a file, a zip, a folder, a missing file, and another link."""
     (folder / "key").write_text(SECRET)
     (folder / "key").chmod(0o600)
     (folder / "alice").mkdir()
@@ -53,13 +53,6 @@ def test_it_is_refused_and_nothing_is_recorded(command: str, form: str, drop: Pa
     with Records(str(results)) as records:
         assert [row.submission for row in records.newest_of()] == ["alice"]
         assert not records.requests()
-
-
-def test_no_other_submission_of_the_command_is_run(drop: Path, pgdl: Pgdl) -> None:
-    make_task(drop.parent, n_models=1)
-    ended = pgdl("run", "alice", "drop/mallory.py", "--tasks", "tiny")
-    assert ended.code == 2
-    assert not (drop.parent / "results.db").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`pgdl measures`: the content of the library, at once and without TensorFlow."""
+"""Tests of `pgdl measures`: the content of the library, quickly and without TensorFlow."""
 
 import json
 import re
@@ -97,7 +97,7 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
 
 
 def test_every_page_explains_all_of_its_parameters() -> None:
-    """In its own entries or in those of its file; no entry refers to a text that is not on the page."""
+    """The docstring of the measure or of its file explains each parameter; no entry refers to text outside the page."""
     for measure in baselines.MEASURES.values():
         page = explanation(measure)
         unexplained = [name for name in measure.parameters if not re.search(rf"^    {name}: \S", page, re.MULTILINE)]

@@ -1,4 +1,4 @@
-"""The owner of a name when another submission claims it."""
+"""Tests of the owner of a name when another submission claims the name."""
 
 import sys
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import pytest
 
 from harness import printing
 from harness.api.submissions import settle_names
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
 from harness.records import Records
 from harness.submission import find_submission
 from tests.records.evaluation_rows import evaluation, request
@@ -26,11 +26,13 @@ def submission(path: Path, content: str = "1.0") -> Path:
 
 
 def run(path: Path, records: Records, name: str | None = None) -> Sequence[str]:
-    """Settle the name of the submission at a path, as `pgdl run` does, and record a request for it."""
+    """Settle the submission's name, as `pgdl run` does, and record a request; return the notes for the user."""
     found = find_submission(str(path), name)
-    (settled,), notes = settle_names([found], records, given=name is not None, confirm=printing.ask)
-    row = evaluation(submission=settled.name, submission_digest=settled.digest)
-    records.ask([request(row, source=settled.source)])
+    settled, notes, refused = settle_names([found], records, given=name is not None, confirm=printing.ask)
+    if refused:
+        raise UserErrors(*refused)
+    row = evaluation(submission=settled[0].name, submission_digest=settled[0].digest)
+    records.ask([request(row, source=settled[0].source)])
     return notes
 
 
@@ -51,7 +53,7 @@ def test_another_file_of_the_same_name_is_refused(folder: Path, records: Records
         run(theirs, records)
     assert str(error.value) == (
         f"{theirs}: another submission is called 'margin': {mine}; "
-        "name it with --as NAME (--as 'margin' makes it a new version of the other submission)"
+        "rename it, or name it with --as NAME (--as 'margin' makes it a new version of the other submission)"
     )
     assert run(theirs, records, "other") == []
     assert len(run(theirs, records, "margin")) == 1, "who runs it has said so"
@@ -71,7 +73,7 @@ def test_the_very_same_files_are_the_same_submission_wherever_they_lie(folder: P
 
 
 def test_a_copy_elsewhere_owns_nothing(folder: Path, records: Records) -> None:
-    """A copy of the present files cannot be changed under their name, and a copy of earlier files is refused."""
+    """A copy of the current files is accepted, but not with changes; a copy of earlier files is refused."""
     path, copy = submission(folder / "a" / "margin.py"), submission(folder / "copy" / "margin.py")
     for content in ("1.0", "2.0"):
         run(submission(path, content), records)
@@ -95,6 +97,25 @@ def test_a_name_that_could_be_mistaken_is_refused(name: str, folder: Path, recor
     run(submission(folder / "a.py"), records, "sharp")
     with pytest.raises(UserError, match="could be mistaken for 'sharp'"):
         run(submission(folder / "b.py", "2.0"), records, name)
+
+
+@pytest.mark.parametrize("names", [("margin.py", "margin.py"), ("Margin.py", "margin.py"), ("大.py", "小.py")])
+def test_of_submissions_that_share_a_name_only_the_recorded_one_is_accepted(
+    names: tuple[str, str], folder: Path, records: Records
+) -> None:
+    paths = [submission(folder / place / name, place) for place, name in zip("12", names, strict=True)]
+
+    def settle(*of: Path) -> tuple[list[str], list[str]]:
+        found = [find_submission(str(path)) for path in of]
+        settled, _, refused = settle_names(found, records, given=False, confirm=lambda _: False)
+        return [one.source for one in settled], [line.partition(": ")[0] for line in refused]
+
+    first, second = map(str, paths)
+    assert settle(*paths) == ([], [first, second])
+    assert settle(paths[0], paths[0]) == ([first], [])
+    run(paths[1], records)
+    submission(paths[1], "3")
+    assert settle(*paths) == ([second], [first])
 
 
 @pytest.mark.rest

@@ -1,4 +1,4 @@
-"""`pgdl new`: a template to start from."""
+"""Tests of `pgdl new`, which writes a template of a submission."""
 
 import ast
 from pathlib import Path

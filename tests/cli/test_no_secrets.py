@@ -1,4 +1,4 @@
-"""A password in an address is in no output and no file of any command, whichever parameter it is given to."""
+"""Tests that a password in an address is in no output and no file of any command, whichever parameter has it."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ LOCATION = f"sqlite:///file:results.db?uri=true&password={SECRET}"
 
 @pytest.fixture
 def stale(folder: Path) -> None:
-    """Records of a submission on models that are not there any more, so that a command to renew them is printed."""
+    """Records of a submission on models that have changed since, so that a command to renew the records is printed."""
     make_task(folder / "task_data")
     made = rows("mine", task="tiny")
     asked = [request(made[0])]
@@ -87,7 +87,7 @@ def takes_text(parameter: click.Parameter) -> bool:
 
 
 def line(words: tuple[str, ...], command: click.Command, chosen: click.Parameter, value: str) -> list[str]:
-    """Return a command with `value` for the parameter `chosen`, and `x` for other required parameters."""
+    """Return a command line with `value` for the parameter `chosen`, and `x` for all other required parameters."""
     found = [*words, *SLOW.get(words[0], [])]
     for parameter in command.params:
         if parameter is chosen or parameter.required:
@@ -114,7 +114,7 @@ def test_of_no_parameter_is_a_password_repeated(
 
 
 def test_every_parameter_for_an_address_is_parsed_as_one() -> None:
-    """A parameter for an address says URL in its help."""
+    """Parameters for addresses are known by the word URL in their help."""
     parameters = [(words, parameter) for words, command in EVERY.items() for parameter in command.params]
     parsed = {(words, one.name) for words, one in parameters if one.callback is parse_address}
     assert {(words, one.name) for words, one in parameters if "URL" in str(one.metavar)} <= parsed

@@ -1,4 +1,4 @@
-"""Commands without a sandbox work on a Mac and on Windows, as far as a process can imitate them."""
+"""Tests of commands without a sandbox on a Mac and on Windows, which a process imitates."""
 
 import os
 import subprocess
@@ -22,13 +22,13 @@ ROOT = Path(__file__).parents[2]
 Elsewhere = Callable[..., subprocess.CompletedProcess[str]]
 NO_SANDBOX = (
     "pgdl: sandboxed calls: expected Linux, found {}; with a Docker engine, --sandbox docker; "
-    "for your own code only, --unsafe-no-sandbox (pgdl help systems)"
+    "for your own code only, pgdl run --unsafe-no-sandbox (pgdl help systems)"
 )
 NAMES = {"darwin": "Darwin", "win32": "Windows"}
 
 
 def environment(system: str) -> dict[str, str]:
-    """Return the variables by which processes are as on another system."""
+    """Return the environment variables with which processes imitate another system."""
     return {
         "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "elsewhere"), str(ROOT)]),
         "PYTHONWARNDEFAULTENCODING": "1",
@@ -48,7 +48,7 @@ def system(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def elsewhere(system: str) -> Elsewhere:
-    """Run `pgdl` as on a Mac or on Windows."""
+    """Return a function that runs `pgdl` as on a Mac or on Windows."""
     return lambda *arguments: python(system, "-m", "pgdl", *arguments)
 
 
@@ -82,7 +82,7 @@ def test_sandboxed_calls_are_refused_in_one_line(
 
 
 def test_ones_own_code_runs_without_a_sandbox(elsewhere: Elsewhere, folder: Path) -> None:
-    """Limits are measured by psutil on these systems."""
+    """On these systems, memory is measured with psutil."""
     make_task(folder / "tasks", layout="full", n_models=2)
     write_submission(folder, "mine", "return 2.5")
     write_submission(folder, "large", "import time; held = bytearray(b'x') * 2**30; time.sleep(60)")
@@ -98,7 +98,7 @@ def test_ones_own_code_runs_without_a_sandbox(elsewhere: Elsewhere, folder: Path
 def test_calls_are_made_in_containers(
     elsewhere: Elsewhere, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An imitated engine makes the calls; the harness in the image makes the system-call filter."""
+    """A fake container engine makes the calls; the harness in the image makes the system-call filter."""
     engine = install(tmp_path / "engine")
     monkeypatch.setenv("PATH", f"{engine}{os.pathsep}{os.environ['PATH']}")
     make_task(folder / "tasks", layout="full", n_models=2)
@@ -116,7 +116,7 @@ def test_calls_are_made_in_containers(
 
 
 def test_a_killed_harness_takes_its_calls_with_it(folder: Path) -> None:
-    """As on a Mac, neither the kernel nor a job object (as on Windows) kills the calls here."""
+    """As on a Mac, neither the kernel nor a Windows job object kills the calls."""
     make_task(folder / "tasks", layout="full", n_models=1)
     write_submission(folder, "lasting", "import time; time.sleep(60)")
     run = [sys.executable, "-m", "pgdl", "run", "lasting.py", "--unsafe-no-sandbox", "--tasks", "tasks"]

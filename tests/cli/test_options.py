@@ -1,4 +1,4 @@
-"""The vocabulary of options: an option has the same meaning in every command and in the environment."""
+"""Tests of the names of options: an option has the same meaning in every command and in the environment."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -65,7 +65,7 @@ def test_units_are_powers_of_1024(number: int, unit: tuple[str, int]) -> None:
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "4 giga", "4G 2", "1e9", "0x10", "inf", "nan", "4,5G", "0", "0G"])
 def test_what_is_no_size(text: str) -> None:
-    """An empty text is no size either: it would silently mean the default."""
+    """An empty text is no size either: it must not silently select the default."""
     with pytest.raises(ValueError, match="expected a size such as 512M or 4G, found "):
         options.parse_size(text)
 

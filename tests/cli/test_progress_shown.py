@@ -1,4 +1,4 @@
-"""Progress for a user and for a notebook: steps before the first call, and of runs, downloads and builds."""
+"""Tests of displayed progress, on the terminal and in notebooks: steps of runs, downloads and builds."""
 
 import io
 import time
@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from in_process import Pgdl
 from rich.console import Console
@@ -32,7 +33,7 @@ from tests.throwaway import make_task
 
 
 class Shown(Console):
-    """A console that is no terminal; it keeps the lines that are printed."""
+    """A console that is no terminal and keeps the printed lines."""
 
     def __init__(self, width: int = 120) -> None:
         super().__init__(file=io.StringIO(), width=width)
@@ -46,7 +47,7 @@ HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  #: the cursor
 
 
 class Events(api.Progress):
-    """Remembers all steps, and where they end."""
+    """A progress display that stores all events in their order."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -141,18 +142,25 @@ def test_a_line_a_minute_says_how_much_is_done_and_left(monkeypatch: pytest.Monk
     ]
 
 
-def test_the_same_failure_is_printed_once_and_counted() -> None:
+def test_failures_that_differ_in_numbers_alone_are_printed_once_and_counted() -> None:
     calls = plan_calls([make_submission("mine")], [planned_task(10)], SETTINGS, NOWHERE_TO_RUN)
     console = Shown()
     progress = RunProgress(calls, console)
-    messages = ["no", "no", "odd", "no", *(f"number {n}" for n in range(6))]
+    messages = ["no 1.5 s", "no 2 s", "odd", "no 64 s", *(f"letter {one}" for one in "abcdef")]
     for call, message in zip(calls, messages, strict=True):
         progress.seen(CallSummary(call, "EXCEPTION", 1.0, message=message))
     lines = console.lines
-    assert [line.partition("EXCEPTION: ")[2] for line in lines[:5]] == ["no", "odd", "number 0", "number 1", "number 2"]
+    shown = [line.partition("EXCEPTION: ")[2] for line in lines[:5]]
+    assert shown == [
+        "no 1.5 s",
+        "odd",
+        "letter a",
+        "letter b",
+        "letter c",
+    ]
     assert lines[5:] == [
         "mine: further failures are counted below",
-        "mine: 2 other calls: EXCEPTION: no",
+        "mine: 2 similar calls: EXCEPTION: no 1.5 s",
         "mine: 3 other calls failed with other messages",
         "mine: 10 calls done, 10 failed",
     ]
@@ -178,7 +186,7 @@ def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: st
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, *, total: int) -> list[str]:
-    """The output of 120 seconds with a million bytes per second."""
+    """Return the printed lines of a transfer of 120 seconds at a million bytes per second."""
     clock, console = iter(range(1000)), Shown()
     monkeypatch.setattr(transfer.time, "monotonic", lambda: float(next(clock)))
     with Transfer(console) as watcher:
@@ -225,28 +233,28 @@ def test_a_build_tells_a_line_a_minute_without_a_terminal(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("error", "recorded", "told"),
+    ("error", "recorded", "force", "told"),
     [
+        (ZeroDivisionError, 3, False, ["Recorded: at least 3 of 8 calls; the same command resumes the run."]),
         (
-            ZeroDivisionError,
-            3,
+            KeyboardInterrupt, 3, True,
             ["Recorded: at least 3 of 8 calls; the same command without --force resumes the run."],
         ),
-        (
-            KeyboardInterrupt,
-            3,
-            ["Recorded: at least 3 of 8 calls; the same command without --force resumes the run."],
-        ),
-        (ZeroDivisionError, 0, []),
-        (OutOfTimeError, 3, []),  # of a container, which nobody calls again
+        (ZeroDivisionError, 0, False, []),
+        (OutOfTimeError, 3, False, []),  # of a container, which nobody calls again
     ],
-)
-def test_whoever_may_go_on_is_told_what_is_recorded(error: type[BaseException], recorded: int, told: list[str]) -> None:
+)  # fmt: skip
+def test_whoever_may_go_on_is_told_what_is_recorded(
+    error: type[BaseException], recorded: int, force: bool, told: list[str]
+) -> None:
     console = Shown()
+    context = click.Context(click.Command("run"))
+    context.params["force"] = force
     terminal = Terminal(console)
     terminal.started(Plan((), ()), "results.db")
     try:
         raise error
     except error:
-        terminal.finished(recorded, 8)
+        with context:
+            terminal.finished(recorded, 8)
     assert console.lines == told

@@ -1,4 +1,4 @@
-"""`pgdl compare --published`: published scores beside computed scores, with their sources."""
+"""Tests of `pgdl compare --published`: published scores beside computed scores, with their sources."""
 
 import csv
 import statistics
@@ -58,7 +58,7 @@ def test_tasks_and_corpora_without_published_scores_are_one_line(pgdl: Pgdl, fol
 
 
 def test_published_tables_are_what_their_sources_print() -> None:
-    """Rows are complete, measures exist in the library, and the means that a source prints fit its values."""
+    """Rows are complete, measures exist in the library, and printed means agree with the printed values."""
     for table in papers():
         for row in table["rows"]:
             assert len(row["values"]) == len(table["tasks"])

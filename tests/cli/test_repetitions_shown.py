@@ -1,4 +1,4 @@
-"""Repetitions in the output of `pgdl score`, `board`, `results` and `run`."""
+"""Tests of repetitions in the output of `pgdl score`, `board`, `results` and `run`."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ LINE = "toy: own randomness: ±10.7 points; 5 of 8 models called again gave anot
 
 @pytest.fixture
 def reference(folder: Path, record: Record) -> Path:
-    """Records of a submission with one repetition, and of one without."""
+    """Record a submission with one repetition and a submission without; return the directory of reference data."""
     record([*rows("mine"), *rows("mine", SECOND, repeat=1), *rows("calm")])
     return write_reference(folder / "task_data")
 

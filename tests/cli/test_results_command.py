@@ -1,4 +1,4 @@
-"""`pgdl results`: the records, for people and for programs."""
+"""Tests of `pgdl results`, which shows records to people and programs."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The summary of a run, its memory of many calls, and notes on machines of different classes."""
+"""Tests of the summary of a run, of its memory use for many calls, and of notes on different classes of machines."""
 
 import io
 import weakref
@@ -23,7 +23,7 @@ from tests.records.evaluation_rows import evaluation
 
 
 def recorded(row: Evaluation) -> CallSummary:
-    """The summary of the call that this record describes."""
+    """Return the summary of the call that this record describes."""
     (planned,) = plan_calls([make_submission(row.submission)], [make_task(1, row.task)], SETTINGS, NOWHERE_TO_RUN)
     return CallSummary(planned, row.outcome, row.call_wall_s, row.call_cpu_s)
 
@@ -31,7 +31,7 @@ def recorded(row: Evaluation) -> CallSummary:
 def summary(
     evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = (), refused: Sequence[str] = ()
 ) -> tuple[bool, str]:
-    """Whether all calls succeeded, and the printed text."""
+    """Return whether all calls succeeded, and the printed text."""
     console = Console(file=io.StringIO(), width=120)
     tally = Tally()
     for row in evaluations:
@@ -55,6 +55,16 @@ def test_failures_are_counted_by_outcome_the_most_frequent_first() -> None:
     all_ok, text = summary([*rows("a"), failed("a", "model_10", Outcome.CRASH), *late])
     assert not all_ok
     assert text.splitlines()[1].split() == ["a", "toy", "8", "of", "11", "1.50", "2", "TIMEOUT,", "1", "CRASH"]
+
+
+def test_a_notebook_shows_at_most_twenty_lines() -> None:
+    tally = Tally()
+    for row in [failed("a", "model_8", Outcome.CRASH), *rows("a")]:
+        tally.add(recorded(row))
+    done = RunResult(Plan((), ()), tally, "results.db", True, (), (), ("b: no code",))
+    assert repr(done) == "a on toy: 1 CRASH, 8 OK\nb: no code\nRecords: results.db"
+    many = replace(done, refused=[f"{number}: no code" for number in range(30)])
+    assert repr(many).splitlines()[19:] == ["18: no code", "... and 12 more lines"]
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.OK])

@@ -1,4 +1,4 @@
-"""`pgdl score`: the competition's own number, of records or of its `.predict` files."""
+"""Tests of `pgdl score`: the competition's score of records or of `.predict` files."""
 
 import csv
 import json
@@ -36,7 +36,7 @@ def write_predictions(directory: Path, values: dict[str, Any] | None = None, tas
 
 
 def printed(pgdl: Pgdl, *arguments: object, code: int = 0) -> Any:
-    """What `pgdl score ARGUMENTS --format json` prints."""
+    """Return the output of `pgdl score ARGUMENTS --format json`."""
     ended = pgdl("score", *arguments, "--format", "json")
     assert (ended.code, ended.err) == (code, "")
     return json.loads(ended.out, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
@@ -182,7 +182,7 @@ def test_predictions_without_a_value(
 
 
 def test_infinite_predictions_are_scored_by_their_order(pgdl: Pgdl, reference: Path, folder: Path) -> None:
-    """The competition's program does, to the same digits as for any other numbers in this order."""
+    """The competition's program does the same: finite numbers in the same order have exactly the same score."""
     highest, lowest = max(MEASURE), min(MEASURE)
     infinite = [math.inf if one == highest else -math.inf if one == lowest else one for one in MEASURE]
     found, plain = (

@@ -1,4 +1,4 @@
-"""Tasks and results that submissions could read are refused by every command that runs submissions."""
+"""Tests of tasks and results that submissions could read: every command that runs submissions refuses them."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.throwaway import make_task
 
 @pytest.fixture
 def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Python environment; there is a sandbox."""
+    """Make a directory Python's environment, and let the sandbox seem to work; return the directory."""
     (folder / "venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(folder / "venv"))
     monkeypatch.setattr("harness.sandbox.kinds.fresh.Fresh.problem", lambda self: None)

@@ -1,4 +1,4 @@
-"""`pgdl board --html`, `pgdl verify` and `pgdl report`."""
+"""Tests of `pgdl board --html`, `pgdl verify` and `pgdl report`."""
 
 import json
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_a_report_says_why_and_what_next_of_some_or_of_everybody(pgdl: Pgdl, fol
 
 @pytest.mark.usefixtures("three_submissions")
 def test_a_report_explains_nobody_else_and_is_the_page_of_the_site(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of others only scores count: explaining all of a large board would take most of the time."""
+    """For other submissions only scores are computed: explaining all rows of a large board takes most of the time."""
     explained: list[object] = []
     monkeypatch.setattr(insight, "_insight", lambda task, make=insight._insight: explained.append(task) or make(task))
     (page,) = api.report("weak").pages

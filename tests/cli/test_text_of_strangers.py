@@ -1,4 +1,4 @@
-"""Names, messages and settings of a stranger's database and tasks control neither a terminal nor a file for readers."""
+"""Tests of strangers' names, messages and settings: they control neither a terminal nor a file for readers."""
 
 import json
 import re
@@ -25,7 +25,7 @@ CONTROLS = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-
 
 @pytest.fixture
 def strange(folder: Path) -> Path:
-    """A competition of a stranger: everything that is text is hostile."""
+    """A stranger's task and database, in which every text is hostile."""
     task = make_task(folder / "task_data")
     edit_json(task / "model_configs.json", _rename)
     with Records("results.db") as records:
@@ -60,7 +60,7 @@ COMMANDS = [
 
 
 def require_plain(ended: Ended) -> None:
-    """Nothing in what a command prints is of the stranger's making but characters within a line."""
+    """Assert that the output has no control characters and no forged line from the stranger's texts."""
     said = ended.out + ended.err
     assert CONTROLS.search(said) is None
     assert not [line for line in said.splitlines() if line.startswith(("::", "pgdl: all is well"))]

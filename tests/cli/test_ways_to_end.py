@@ -1,4 +1,4 @@
-"""Exit codes, and one line for errors that a user can mend: typing errors, full disks, read-only places."""
+"""Tests of exit codes, and of one-line errors for typing errors, full disks and read-only places."""
 
 import errno
 import os
@@ -34,6 +34,7 @@ ROOT = Path(__file__).parents[2]
         (["compare", "--output", "."], "--output comparison writes into it"),
         (["run", "random", "--sandbox", "fresh", "--unsafe-no-sandbox"],
          "--unsafe-no-sandbox and --sandbox fresh contradict each other; leave one out"),
+        (["run", "a.py", "--as", "a", "--as-files"], "--as and --as-files contradict each other; leave one out"),
     ],
 )  # fmt: skip
 def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: Pgdl) -> None:

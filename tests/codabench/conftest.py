@@ -1,4 +1,4 @@
-"""A bundle of a throw-away competition, made by the command line."""
+"""Makes the bundle of a throw-away competition with the command line."""
 
 import io
 import os
@@ -23,7 +23,7 @@ from tests.records.evaluation_rows import evaluation, request
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> Path:
-    """The current directory; the throw-away models are known already: asking Keras takes seconds."""
+    """The current directory; the cache has the shapes of the throw-away models, since computing them takes seconds."""
     for name in [name for name in os.environ if name.startswith("PGDL_")]:
         monkeypatch.delenv(name)
     shutil.copytree(shared_cache / "shapes", tmp_path / "cache" / "shapes")
@@ -48,7 +48,7 @@ def bundled(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Ite
 
 @pytest.fixture(scope="module")
 def phases(bundled: Path) -> list[PhaseSettings]:
-    """The settings of the phases, as the programs have them."""
+    """The settings of both phases, read from the programs in the bundle."""
     found = []
     with zipfile.ZipFile(bundled / "bundle.zip") as archive:
         for number in (0, 1):
@@ -59,7 +59,7 @@ def phases(bundled: Path) -> list[PhaseSettings]:
 
 @pytest.fixture(scope="module")
 def worker(bundled: Path, tmp_path_factory: pytest.TempPathFactory) -> Worker:
-    """The stand-in of the platform's worker."""
+    """A stand-in of the platform's worker."""
     return Worker(bundled / "bundle.zip", tmp_path_factory.mktemp("worker"))
 
 
@@ -68,7 +68,7 @@ Export = Callable[..., Path]
 
 @pytest.fixture
 def export(phases: list[PhaseSettings], folder: Path) -> Export:
-    """Write exports/NAME.zip and exports/results/NAME.zip, as an organiser downloads them; returns the second."""
+    """Return a function that writes exports/NAME.zip and exports/results/NAME.zip, as organisers download them."""
 
     def write(
         name: str, values: list[float | None], *, body: str = GOOD, digest: str | None = None, ended: str = OUT_OF_TIME,
@@ -106,7 +106,7 @@ def export(phases: list[PhaseSettings], folder: Path) -> Export:
 
 @pytest.fixture
 def collect(pgdl: Pgdl, bundled: Path) -> Callable[..., Ended]:
-    """Run `pgdl codabench collect TOML SOURCE --phase Feedback` into results.db."""
+    """Return a function that runs `pgdl codabench collect TOML SOURCE --phase Feedback` into results.db."""
 
     def run(*arguments: object, source: object = "exports") -> Ended:
         fixed = (bundled / "competition.toml", source, "--phase", "Feedback", "--results", "results.db")

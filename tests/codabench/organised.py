@@ -39,7 +39,7 @@ GOOD = "return float(sum((abs(array)).sum() for array in model.get_weights()))"
 
 
 def organise(directory: Path, toml: str = TOML) -> Path:
-    """Write the tasks, the pages and the description; returns the path of the description."""
+    """Write the tasks, the pages and the description; return the description's path."""
     if not (directory / "task_data").exists():
         make_task(directory / "task_data", layout="full")
         make_task(directory / "task_data", name="secret", layout="full", hidden=True, gaps=GAPS[::-1], seed=1)
@@ -51,7 +51,7 @@ def organise(directory: Path, toml: str = TOML) -> Path:
 
 
 def pack(directory: Path, name: str, body: str, **others: str | bytes) -> Path:
-    """Write a submission as a zip archive whose measure has this body."""
+    """Write a zip archive of a submission whose function `complexity` has this body."""
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     file = directory / f"{name}.zip"
     with zipfile.ZipFile(file, "w") as archive:

@@ -1,4 +1,4 @@
-"""A stand-in of the platform's API and of its storage: two real HTTP servers on loopback.
+"""A stand-in of the platform's API and storage: two HTTP servers on loopback.
 
 They answer as revision c7dbc756 of codalab/codabench does; comments name its lines, below src/.
 """
@@ -20,7 +20,7 @@ SIGNATURE = "X-Amz-Signature=5ecret"
 
 @dataclass
 class Handed:
-    """A submission on the platform: its owner, file and output, when the file was written, and its state."""
+    """A submission on the platform: its owner, its file, its output, the file's date, and its state."""
 
     owner: str
     file: Path | None
@@ -32,18 +32,18 @@ class Handed:
 
 @dataclass
 class Served:
-    """The settings of the servers, and the requests that they have seen.
+    """The settings of the servers, and the requests that they have received.
 
     Attributes:
         url: address of the API.
         storage: address of the storage.
-        submissions: number of a submission -> what there is of it.
+        submissions: number of a submission -> its files and state.
         organiser: whether the token is an organiser's.
         ends: end of the phase 45.
-        changed: number of a score -> what it was changed to.
-        statuses, stored: what the next requests to the API, to the storage are answered.
-        redirect_to: where the API sends all requests.
-        text: what the API answers in place of JSON.
+        changed: number of a score -> its new value.
+        statuses, stored: HTTP statuses of the next answers of the API and of the storage.
+        redirect_to: address to which the API redirects all requests.
+        text: the API's answer in place of JSON.
         cut: whether the storage closes connections in the middle of a file.
         seen: path and `Authorization` of every request, in order.
     """
@@ -63,17 +63,17 @@ class Served:
 
     @property
     def page(self) -> str:
-        """The page of the competition."""
+        """The address of the competition's page."""
         return f"{self.url}/competitions/{COMPETITION}/#/phases-tab"
 
     def asked(self, part: str) -> int:
-        """Number of requests whose path contains a text."""
+        """Return the number of requests whose path contains `part`."""
         return sum(part in path for path, _ in self.seen)
 
 
 @contextmanager
 def serve() -> Iterator[Served]:
-    """Serve both until the context ends."""
+    """Run both servers in the context."""
     served = Served()
     with _server(_Api, served, "127.0.0.1") as served.url, _server(_Storage, served, "localhost") as served.storage:
         yield served
@@ -129,7 +129,7 @@ class _Api(_Handler):
         return self.details(parts.path.split("/"))
 
     def do_PATCH(self) -> None:
-        """An organiser changes a score, which has at most ten decimals (api/views/leaderboards.py:38)."""
+        """Change a score, as an organiser may; scores have at most ten decimals (api/views/leaderboards.py:38)."""
         score = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["score"]
         assert self.headers["Authorization"] == f"Token {TOKEN}"
         self.said.changed[int(self.path.split("/")[3])] = score
@@ -139,7 +139,7 @@ class _Api(_Handler):
         self.send(status, json.dumps(content).encode())
 
     def submissions(self, query: dict[str, list[str]]) -> None:
-        """The newest first, in one list (api/views/submissions.py:29)."""
+        """Answer with a list of all submissions, the newest first (api/views/submissions.py:29)."""
         assert query["phase"] == ["45"]
         found = [
             {
@@ -155,7 +155,7 @@ class _Api(_Handler):
         return self.answer(200, found)
 
     def details(self, parts: list[str]) -> None:
-        """The addresses of files (api/views/submissions.py:474)."""
+        """Answer with the addresses of a submission's files (api/views/submissions.py:474)."""
         if parts[2] != "submissions" or int(parts[3]) not in self.said.submissions:
             return self.answer(404, {"detail": "No such thing matches the given query."})
         one = self.said.submissions[int(parts[3])]

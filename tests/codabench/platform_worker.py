@@ -1,6 +1,6 @@
-"""A stand-in of Codabench's compute worker: folders, commands and containers as the platform has them.
+"""A stand-in of Codabench's compute worker: its folders, commands and containers.
 
-Read from `compute_worker/compute_worker.py` of revision c7dbc756; comments name its lines, such as those of mounts
+It follows `compute_worker/compute_worker.py` of revision c7dbc756; comments name its lines, for example of mounts
 (1036) and of dropped capabilities (963).
 """
 
@@ -22,7 +22,7 @@ from tests.containers import start
 class Ended:
     """The platform's results of a submission.
 
-    The platform often loses the logs of steps: `log` is for messages of tests alone.
+    Tests may use `log` in messages only: the platform often loses the logs of steps.
     """
 
     status: str
@@ -33,14 +33,14 @@ class Ended:
 
     @property
     def report(self) -> str:
-        """The page that the platform shows in a frame."""
+        """The HTML page that the platform shows in a frame."""
         return (self.output / "detailed_results.html").read_text()
 
 
 class Worker:
-    """Runs submissions on the phases of a bundle; `directory` is its own.
+    """Runs submissions on the phases of a bundle; it writes into `directory`.
 
-    A time limit is not kept: a container that prints nothing blocks the loop that would see it (732).
+    As on the platform, time limits fail: a container that prints nothing blocks the loop that checks the time (732).
     """
 
     def __init__(self, bundle: Path, directory: Path) -> None:
@@ -51,7 +51,7 @@ class Worker:
         self._content = yaml.safe_load((self._bundle / "competition.yaml").read_text())
 
     def run(self, phase: int, submission: Path, killed_after_s: float | None = None) -> Ended:
-        """Run a submission, a zip archive, through both steps; the machine may kill the ingestion program."""
+        """Run a submission's zip archive through both steps; `killed_after_s` kills the ingestion program."""
         (index,) = self._content["phases"][phase]["tasks"]
         task = next(one for one in self._content["tasks"] if one["index"] == index)
         root = Path(tempfile.mkdtemp(dir=self._directory))
@@ -112,7 +112,7 @@ class Worker:
 
 
 def command_of(metadata: Path) -> str | None:
-    """Return the command in a program's metadata (867), None without any."""
+    """Return the command in a program's metadata (867), or None if there is no command."""
     try:
         content = yaml.load(metadata.read_text(), Loader=yaml.FullLoader)
     except yaml.YAMLError:

@@ -1,4 +1,4 @@
-"""From a description of twenty lines to a bundle: its content, the place of secrets, and refusals."""
+"""Tests of bundles made from a description of twenty lines: content, secrets in the right files, refusals."""
 
 import io
 import zipfile
@@ -16,7 +16,7 @@ TEXT = "expected a text in UTF-8, not empty, without NUL"
 
 
 def inner(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
-    """The files of an archive in the bundle."""
+    """Return member -> content of an archive in the bundle."""
     with zipfile.ZipFile(io.BytesIO(archive.read(name))) as opened:
         return {member: opened.read(member) for member in opened.namelist()}
 
@@ -121,7 +121,7 @@ def test_the_platforms_own_workers_have_ten_minutes(folder, pgdl):
 
 
 def test_a_hidden_task_is_marked_as_such(folder, pgdl):
-    """Otherwise the board at home would publish it."""
+    """Otherwise the organiser's own board would publish its results."""
     toml = organise(folder)
     for mark in folder.rglob("secret/metadata"):
         mark.unlink()
@@ -157,10 +157,10 @@ def test_what_the_platform_would_refuse_is_refused_here(folder, pgdl, change, sa
 @pytest.mark.parametrize("file", ["weights.hdf5", REFERENCE])
 def test_a_copy_of_a_hidden_tasks_file_is_found_under_any_name(folder, pgdl, file):
     toml = organise(folder)
-    hidden = next(folder.rglob(f"secret/**/{file}"))
-    shared = sorted(folder.rglob(f"tiny/**/{file}"))[0]
-    hidden.write_bytes(shared.read_bytes())
+    for hidden, shared in zip(folder.rglob(f"secret/**/{file}"), folder.rglob(f"tiny/**/{file}"), strict=True):
+        hidden.write_bytes(shared.read_bytes())
     made = pgdl("codabench", "bundle", toml, "--output", "bundle.zip")
     assert made.code == 2
-    assert f"{hidden}, of a hidden task" in made.err
+    assert f"{hidden.name}, of a hidden task" in made.err
+    assert len(made.err.splitlines()) <= 8, "not a line for each model"
     assert not Path("bundle.zip").exists()

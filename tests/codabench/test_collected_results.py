@@ -1,4 +1,4 @@
-"""Results that come back from the platform: a database and a verified site, without forged results."""
+"""Tests of collecting results from the platform: a database, a verified site, and no forged results."""
 
 import shutil
 import sqlite3
@@ -35,7 +35,7 @@ def board(bundled):
 
 @pytest.fixture
 def again(monkeypatch, phases):
-    """In place of a sandbox, return these values for calls that are made again, in the order of the models."""
+    """The values that repeated calls return, in the order of the models; no sandbox runs."""
     values = list(RIGHT)
 
     def made_again(drawn, *_):
@@ -47,7 +47,7 @@ def again(monkeypatch, phases):
 
 
 def call(number, value, machine="same"):
-    """A recorded call, or one that was made again."""
+    """Return a recorded or repeated call with this value."""
     environment = {"machine_class": machine}
     return SimpleNamespace(
         task="tiny", model=f"model_{number}", value=value, outcome=Outcome.OK, environment=environment
@@ -68,7 +68,7 @@ def test_the_board_and_a_verified_site_are_built(export, collect, bundled, pgdl,
 
 @pytest.mark.rest
 def test_calls_are_really_made_again(export, collect, bundled, folder):
-    """Eve's measure does not return the values of her result; Ann's measure does."""
+    """Eve's measure does not return the values in her result, Ann's measure does."""
     export("eve", RIGHT)
     ended = collect()
     line, last = ended.err.splitlines()
@@ -114,7 +114,7 @@ def test_what_a_row_says_of_itself_is_that_of_its_files(export, collect, again):
     ids=["equal", "digits", "digits of another machine", "another machine", "failures", "order"],
 )  # fmt: skip
 def test_what_differs(here, machine, differ):
-    """On another class of machines last digits may differ, the order of values may not."""
+    """On another class of machines, values may differ in their last digits, but not in their order."""
     there = [1.0 + 1e-8 * number for number in range(8)] if machine == "nearly" else RIGHT
     drawn = [call(number, value) for number, value in enumerate(there)]
     made = [call(number, value, "same" if machine == "same" else "other") for number, value in enumerate(here)]
@@ -153,7 +153,7 @@ def test_what_is_missing_is_no_value_and_failures_are_failures(export, collect, 
 
 
 def edited(archive: Path, member: str, change: Callable[[Path], object]) -> None:
-    """Change a file of an archive in place."""
+    """Change a member of an archive in place."""
     place = archive.with_suffix("")
     shutil.unpack_archive(archive, place)
     change(place / member)
@@ -171,7 +171,7 @@ def test_only_records_are_unpacked(export, collect, monkeypatch, again):
 
 
 def executed(statement: str, *values: object) -> Callable[[Path], None]:
-    """Change a database by a statement."""
+    """Return a function that executes the statement on a database file."""
 
     def change(database: Path) -> None:
         with closing(sqlite3.connect(database)) as connection:

@@ -1,4 +1,4 @@
-"""Submissions with a command of their own, which the platform runs outside of every sandbox."""
+"""Tests of submissions that contain a command, which the platform runs outside of every sandbox."""
 
 import shutil
 import zipfile
@@ -41,7 +41,7 @@ cp stolen.json /app/output/result.json
 
 @pytest.mark.rest
 def test_what_somebody_stole_is_found_when_results_are_collected(worker, bundled, tmp_path, pgdl):
-    """On the platform, a copied result has the score of the original, because nothing is checked there."""
+    """On the platform, the copied result gets the score of the original, because nothing is checked there."""
     good = pack(tmp_path, "good", GOOD)
     honest = worker.run(FEEDBACK, good)
     with zipfile.ZipFile(honest.prediction) as archive:

@@ -1,4 +1,4 @@
-"""Results that are downloaded through the platform's API, from two servers that answer as the platform does."""
+"""Tests of results that are downloaded through the platform's API, from two servers that imitate the platform."""
 
 import csv
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Served]:
-    """A platform without submissions; failed requests are repeated at once."""
+    """A platform without submissions; failed requests are repeated without a pause."""
     monkeypatch.setattr(session, "PAUSES_S", (0, 0, 0))
     monkeypatch.setenv("CODABENCH_TOKEN", TOKEN)
     with serve() as both:
@@ -49,19 +49,19 @@ def three(served, export, folder):
 
 @pytest.fixture
 def fetch(collect, served):
-    """Run `pgdl codabench collect TOML PAGE --phase Feedback --rerun 0`."""
+    """Return a function that runs `pgdl codabench collect TOML PAGE --phase Feedback --rerun 0`."""
     return lambda *more: collect("--rerun", "0", "--downloads", ".", *more, source=served.page)
 
 
 @pytest.fixture
 def submissions(pgdl, served, bundled):
-    """Run `pgdl codabench submissions TOML PAGE --phase Feedback --output Feedback`."""
+    """Return a function that runs `pgdl codabench submissions TOML PAGE --phase Feedback --output Feedback`."""
     fixed = ("codabench", "submissions", bundled / "competition.toml")
     return lambda *more: pgdl(*fixed, served.page, "--phase", "Feedback", "--output", "Feedback", *more)
 
 
 def table():
-    """Name, participant and number of the submissions in the table."""
+    """Return name, participant and number of each submission in the written table."""
     lines = csv.DictReader(Path("Feedback/submissions.csv").read_text().splitlines())
     return [(line["name"], line["participant"], int(line["submission"])) for line in lines]
 
@@ -249,7 +249,7 @@ def test_addresses_that_lead_nowhere_are_said_in_one_line(three, pgdl, bundled, 
 
 
 def test_hosts_without_encryption_are_named_by_the_user(three, submissions, monkeypatch):
-    """As in the instances that people host themselves, whose site or storage has a name of its own and plain HTTP."""
+    """Some organisers host their own instance, whose site or storage may have plain HTTP."""
     monkeypatch.setattr(platform, "LOCAL", ("127.0.0.1",))
     err = submissions().refusal()
     assert "http://localhost: not encrypted: expected https; --allow-http localhost allows it" in err

@@ -1,4 +1,4 @@
-"""Submissions through the stand-in of the platform's worker: scores equal the scores of `pgdl run` and `pgdl score`."""
+"""Tests of submissions on a stand-in of the platform's worker: scores equal those of `pgdl run` and `pgdl score`."""
 
 import json
 import zipfile
@@ -22,14 +22,14 @@ FEEDBACK = 0
 
 
 def locally(bundled: Path, submission: Path, directory: Path, task: str) -> pgdl.ScoreResult:
-    """The scores that an organiser gets by running the submission without the platform."""
+    """Return the scores of a run without the platform."""
     shared = {"tasks_dir": bundled / "task_data", "task_names": [task], "results": directory / "results.db"}
     pgdl.run(submission, execution=pgdl.Execution(time_limit_s=5), **shared)
     return pgdl.score(**shared)
 
 
 def values_in(archive: Path, task: str) -> dict[str, float]:
-    """Read the values in an output of the prediction step."""
+    """Return model -> value in the output of the prediction step."""
     with zipfile.ZipFile(archive) as opened:
         found: dict[str, float] = json.loads(opened.read(f"{task}.predict"))
         return found
@@ -57,7 +57,7 @@ def test_a_good_submission_has_the_score_of_a_local_run_to_the_last_digit(worker
 
 
 def test_a_zip_of_the_folder_is_the_submission(worker, tmp_path):
-    """As everybody makes it, here on macOS; the report says so."""
+    """The zip has a folder and leftovers of macOS; the report names the folder."""
     plain, folder = pack(tmp_path, "good", GOOD), tmp_path / "folder.zip"
     with zipfile.ZipFile(plain) as old, zipfile.ZipFile(folder, "w") as new:
         new.writestr("__MACOSX/mine/._complexity.py", "x")

@@ -1,4 +1,4 @@
-"""The scoring program alone: its refusals, which the platform shows."""
+"""Tests of the scoring program alone: its refusals, which the platform shows."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def places(bundled: Path, tmp_path: Path) -> list[Path]:
 
 
 def write(places: list[Path], result: PhaseResult = MADE, **changes: object) -> None:
-    """Write a result of the ingestion program, with changed columns of the records."""
+    """Write a result of the ingestion program; `changes` are columns of its records."""
     program, _, place, _ = places
     settings = PhaseSettings.read(program)
     digests = settings.tasks["tiny"]

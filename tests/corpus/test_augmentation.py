@@ -1,4 +1,4 @@
-"""Random changes of images: their distribution, and operations of AutoAugment (perturbations: test_invariance.py)."""
+"""Tests of random changes of images: their distribution, and AutoAugment's operations."""
 
 import numpy as np
 import pytest
@@ -94,7 +94,7 @@ def test_the_policy_is_the_papers_and_applies_operations_as_often_as_it_says():
 
 
 class TestOperations:
-    """Values that follow from the definitions, in 256 levels."""
+    """Tests of AutoAugment's operations: expected values follow from the definitions, for images with 256 levels."""
 
     def test_equalize_gives_a_flat_histogram(self):
         dark = (np.arange(256).reshape(1, 16, 16, 1) // 4 / 255).astype(np.float32)  # 64 levels, each four times

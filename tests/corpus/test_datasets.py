@@ -1,4 +1,4 @@
-"""Images on their way from a source to the trainer."""
+"""Tests of images on their way from a source to the trainer."""
 
 import numpy as np
 import pytest

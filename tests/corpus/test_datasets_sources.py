@@ -1,4 +1,4 @@
-"""Sources of images, and errors of sources."""
+"""Tests of sources of images, and of their errors."""
 
 import gzip
 import subprocess
@@ -38,13 +38,13 @@ def write_images(directory, classes=("cat", "dog"), n_train=4, n_test=2):
 
 
 def write_idx(file, numbers):
-    """Write bytes as the files of MNIST have them."""
+    """Write an array in the file format of MNIST."""
     shape = b"".join(size.to_bytes(4, "big") for size in numbers.shape)
     file.write_bytes(gzip.compress(b"\0\0\x08" + bytes([numbers.ndim]) + shape + numbers.tobytes()))
 
 
-def write_fashion_mnist(directory):
-    """Write 20 training and 10 test images; returns the latter and their labels."""
+def write_mnist(directory):
+    """Write 20 training and 10 test images; return the test images and their labels."""
     for part, number in (("train", 20), ("t10k", 10)):
         images = RANDOM.integers(0, 256, (number, 28, 28), dtype=np.uint8)
         labels = (np.arange(number) % 10).astype(np.uint8)
@@ -153,11 +153,12 @@ class TestKeras:
         monkeypatch.setattr(sources, "INSTALLED", {})
         return tmp_path
 
-    def test_fashion_mnist_from_files_that_are_there(self, home):
-        folder = home / "datasets" / "fashion-mnist"
+    @pytest.mark.parametrize(("name", "directory"), [("fashion_mnist", "fashion-mnist"), ("mnist", "mnist")])
+    def test_original_files_that_are_there(self, home, name, directory):
+        folder = home / "datasets" / directory
         folder.mkdir(parents=True)
-        images, labels = write_fashion_mnist(folder)
-        data = load("fashion_mnist", home, n_train=10)
+        images, labels = write_mnist(folder)
+        data = load(name, home, n_train=10)
         assert data.train_inputs.shape == (10, 28, 28, 1)
         np.testing.assert_array_equal(data.test_inputs[..., 0], images.astype(np.float32) / np.float32(255))
         np.testing.assert_array_equal(data.test_labels, labels)
@@ -184,7 +185,7 @@ class TestKeras:
 
 
 class TestInstalled:
-    """Fashion-MNIST as Debian's package has it: no network, and no cache of Keras."""
+    """Fashion-MNIST from Debian's package, without a network and without Keras' cache."""
 
     @pytest.fixture
     def directory(self, tmp_path, monkeypatch):
@@ -195,7 +196,7 @@ class TestInstalled:
     @pytest.fixture
     def test_part(self, directory):
         directory.mkdir()
-        return write_fashion_mnist(directory)
+        return write_mnist(directory)
 
     def test_images_and_labels(self, directory, test_part):
         data = load("fashion_mnist", directory)
@@ -238,7 +239,7 @@ class TestInstalled:
 
 
 class TestTensorFlowDatasets:
-    """With a stand-in for the library, which tests do not install: three functions of it are used."""
+    """Tests with a stand-in of TensorFlow Datasets, which is not installed."""
 
     def test_without_the_library(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)

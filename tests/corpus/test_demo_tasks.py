@@ -1,4 +1,4 @@
-"""The shipped demo tasks agree with their recipes and their records."""
+"""Tests of the shipped demo tasks: they agree with their recipes and their records."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def recipe(request) -> Recipe:
 
 
 def training(recipe: Recipe) -> list[dict]:
-    """The records of how the models were trained."""
+    """Return the training records of the models."""
     return json.loads((TASK_DATA / "reference_data" / recipe.name / "training.json").read_text())
 
 
@@ -38,7 +38,7 @@ def test_they_were_built_by_the_shipped_recipes(recipe):
 
 
 def require_a_model_in_every_cell(recipe: Recipe, reference: Reference, records: list[dict]) -> None:
-    """Reference data have the accuracies of the records of training, one for each cell of the recipe."""
+    """Assert that each cell of the recipe has a training record, and that reference data have its accuracies."""
     assert [record["cell"] for record in records] == [cell.number for cell in recipe.cells]
     for record in records:
         model = f"model_{record['cell']}"
@@ -63,7 +63,7 @@ def test_models_fit_and_their_gaps_are_spread_more_widely_than_they_are_uncertai
 
 @pytest.mark.rest
 def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(tmp_path):
-    """Data and initial weights to the last bit; sums, and so trained weights, depend on the processor."""
+    """Data and initial weights are equal to the last bit. Trained weights differ: rounding depends on the processor."""
     recipe = read_recipe(TASK_DATA / "recipes" / "digits_vgg.toml")  # the quickest recipe
     file = TASK_DATA / "recipes" / f"{recipe.name}.toml"
     command = [*PGDL, "task", "build", str(file), "--output", str(tmp_path), "--limit", "1", "--workers", "1"]
@@ -82,7 +82,7 @@ def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(tmp_path):
 
 
 def weights(path: Path) -> dict[str, bytes]:
-    """Every array of a weight file."""
+    """Return every array of a weight file."""
     found: dict[str, bytes] = {}
     with h5py.File(path) as file:
         file.visititems(lambda name, item: found.update({name: item[()].tobytes()} if hasattr(item, "shape") else {}))

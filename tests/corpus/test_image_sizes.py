@@ -1,4 +1,4 @@
-"""Images that are too small for a network of the recipe are seen before anything is trained."""
+"""Tests of images that are too small for a network of the recipe: refused before any training."""
 
 from pathlib import Path
 

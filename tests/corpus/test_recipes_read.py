@@ -1,4 +1,4 @@
-"""Recipes: their search, their meaning, and refusals with file, key, expected and found."""
+"""Tests of recipes: where they are found, their meaning, and errors with file, key, expected and found."""
 
 import inspect
 import json
@@ -79,7 +79,10 @@ def test_cells_are_numbered_with_the_last_axis_running_fastest(tmp_path):
         ("n_blocks = [1, 2]", "n_blocks = [2, 2]", "grid.n_blocks: expected different values, found [2, 2]"),
         ("n_blocks = [1, 2]", "batch_size = [1, 2]", "grid.batch_size: expected in the grid or in [tr"),
         ("drop_epochs = [10, 20]", "drop_epochs = [10, 200]", "training.drop_epochs: expected increasing"),
+        ("max_epochs", "n_blocks = 1\nmax_epochs", "training.n_blocks: unknown key; move it to [architecture]"),
+        ("n_dense = 1", "seed = 1", "architecture.seed: unknown key; move it to [training]"),
         ("stop = { cross_entropy = 0.3 }", "stop = {}", "training.stop: expected either cross_entropy or"),
+        ("{ cross", "{ train_accuracy = 1, cross", "training.stop: expected either cross_entropy or train_accuracy, f"),
         ("max_epochs", 'augmentation = "rotation"\nmax_epochs', "data.perturbation_range: expected two numbers"),
         ('"tiny"', '"../tiny"', "name: expected text of the pattern ^[A-Za-z0-9][A-Za-z0-9_-]*$, found '../tiny'"),
         ("n_train = 60", "perturbation_range = [1, 2, 3]", "data.perturbation_range: expected at most 2 items"),
@@ -166,3 +169,8 @@ def test_what_is_neither_a_file_nor_a_name(argument, remedy, tmp_path, monkeypat
     with pytest.raises(UserError) as refused:
         find_recipe(argument)
     assert str(refused.value) == f"{argument}: no such recipe: expected a file, or a name, found neither; {remedy}"
+
+
+def test_a_directory_is_no_recipe(tmp_path):
+    with pytest.raises(UserError, match="no such recipe: expected a file, or a name, found a directory;"):
+        find_recipe(str(tmp_path))

@@ -1,4 +1,4 @@
-"""Corpora whose networks are not in the repository can be scored from their records, without training."""
+"""Tests of corpora without networks in the repository: they are scored from their records."""
 
 import json
 import lzma
@@ -49,7 +49,7 @@ def test_the_networks_fit_and_their_gaps_are_spread(corpus: str) -> None:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The records, unpacked."""
+    """The unpacked database of records."""
     file = tmp_path_factory.mktemp("recorded") / "results.db"
     file.write_bytes(lzma.decompress((RECORDED / "fashion.db.xz").read_bytes()))
     return file
@@ -67,7 +67,7 @@ def test_measures_are_scored_without_the_networks_as_the_page_says(pgdl: Pgdl, r
 
 @pytest.fixture
 def few(results: Path, tmp_path: Path) -> Path:
-    """The records of three measures, which make a small board."""
+    """A database with the records of three measures only, for a small board."""
     file = tmp_path / "few.db"
     file.write_bytes(results.read_bytes())
     with closing(sqlite3.connect(file)) as database, database:
@@ -77,7 +77,7 @@ def few(results: Path, tmp_path: Path) -> Path:
 
 
 def test_records_of_other_networks_do_not_count(pgdl: Pgdl, few: Path) -> None:
-    """Such as of another build of the same recipe."""
+    """The records are changed to name other networks than those of the corpus."""
     with closing(sqlite3.connect(few)) as database, database:
         database.execute("UPDATE evaluations SET model_digest = 'x' WHERE submission = 'vr' AND task = 'fashion_vgg'")
     scored = pgdl("score", "vr", "--tasks", RECORDED, "--results", few)
@@ -88,7 +88,7 @@ def test_records_of_other_networks_do_not_count(pgdl: Pgdl, few: Path) -> None:
 def test_a_measure_is_scored_by_its_name_whatever_its_version_here(
     pgdl: Pgdl, few: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There are no networks to call the present version on."""
+    """The records are of another version of the measure, which cannot be called here without networks."""
     others = "recorded with another version of the library than this one: "
     monkeypatch.setattr(Submission, "digest", "0" * 64)
     ended = pgdl("score", "pal_inter_l0", "--tasks", RECORDED, "--results", few)

@@ -1,8 +1,9 @@
-"""The real `pgdl task build`: a tiny recipe becomes a task that every other command takes."""
+"""Tests of the real `pgdl task build`: a tiny recipe becomes a task that every other command accepts."""
 
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -40,13 +41,13 @@ dropout = [0.0, 0.1]
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory) -> dict[str, str]:
-    """The user's environment with a cache of the tests' own."""
+    """The user's environment, with an empty cache."""
     return dict(os.environ) | {"PGDL_CACHE": str(tmp_path_factory.mktemp("cache")), "COLUMNS": "200"}
 
 
 @pytest.fixture(scope="module")
 def build(environment):
-    """Run `pgdl ARGUMENTS` to its end in this process."""
+    """Return a function that runs `pgdl ARGUMENTS` to its end in this process."""
 
     def run(*arguments) -> subprocess.CompletedProcess[str]:
         return run_here([*map(str, arguments)], environment, Path.cwd())
@@ -63,7 +64,7 @@ def recipe(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def built(build, recipe, tmp_path_factory) -> tuple[Path, str]:
-    """A task from a single build, and the output of the build."""
+    """A task from an uninterrupted build, and the build's output."""
     out = tmp_path_factory.mktemp("built")
     done = build("task", "build", recipe, "--output", out)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -71,13 +72,18 @@ def built(build, recipe, tmp_path_factory) -> tuple[Path, str]:
 
 
 def metrics(out: Path) -> dict[str, dict[str, float]]:
-    """Model -> accuracies, as the reference has them."""
+    """Return model -> accuracies in the reference data."""
     configs = json.loads((out / "reference_data" / "tiny" / "model_configs.json").read_text())
     return {model: config["metrics"] for model, config in configs.items()}
 
 
+def cut(file: Path) -> None:
+    """Cut a file off after a few bytes."""
+    file.write_bytes(file.read_bytes()[:10])
+
+
 def contents(out: Path) -> dict[str, bytes]:
-    """Every file of the models and the data."""
+    """Return path -> content of every file of the models and the data."""
     root = out / "input_data"
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
@@ -118,6 +124,45 @@ def test_a_finished_task_is_left_alone(built, build, recipe):
     content = json.loads(as_json.stdout)
     assert (content["finished"], content["failed"], content["expected_models"]) == (True, [], len(content["models"]))
     assert {one["model"]: one["metrics"] for one in content["models"]} == dict(enumerate(metrics(built[0]).values()))
+
+
+def test_a_finished_task_is_removed_by_no_option(built, build, recipe):
+    refused = build("task", "build", recipe, "--output", built[0], "--no-resume")
+    remedy = (
+        f"remove it and {built[0] / 'reference_data' / 'tiny'} to build it from scratch, or choose another --output"
+    )
+    assert (refused.returncode, remedy in refused.stderr) == (2, True)
+    assert len(metrics(built[0])) == 4
+
+
+def test_damaged_models_of_a_finished_task_are_named_and_made_anew_once_they_are_removed(
+    built, build, recipe, tmp_path
+):
+    out = tmp_path / "out"
+    shutil.copytree(built[0], out)
+    task = out / "input_data" / "tiny"
+    cut(task / "model_1" / "weights.hdf5")
+    refused = build("task", "build", recipe, "--output", out)
+    assert f"{task}: not as they were built: model_1; remove these models" in refused.stderr
+    assert f"pgdl task build RECIPE --output {out}" in build("task", "validate", out).stdout
+    shutil.rmtree(task / "model_1")
+    shutil.rmtree(task / "dataset_1")
+    assert "3 of 4 models are finished already" in build("task", "build", recipe, "--output", out).stdout
+    assert contents(out) == contents(built[0])
+
+
+def test_damaged_models_and_data_of_an_unfinished_task_are_made_anew(built, build, recipe, tmp_path):
+    build("task", "build", recipe, "--output", tmp_path, "--limit", 3)
+    building = tmp_path / "building" / "tiny"
+    cut(building / "cell_0" / "weights.hdf5")
+    (building / "cell_1" / "config.json").unlink()
+    cut(building / "records" / "2.json")
+    cut(building / "data" / "test" / "shard_1.tfrecord")
+    resumed = build("task", "build", recipe, "--output", tmp_path)
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    for name in ("data", "model_0", "model_1", "model_2"):
+        assert f"{name}: damaged or incomplete; to be made anew" in resumed.stdout.splitlines()
+    assert contents(tmp_path) == contents(built[0])
 
 
 def test_another_recipe_does_not_touch_it(built, build, tmp_path):
@@ -200,6 +245,21 @@ def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finishe
     assert "Traceback" not in done.stderr
     resumed = build("task", "build", recipe, "--output", tmp_path, "--limit", 2)
     assert "2 of 4 models are finished already" in resumed.stdout
+
+
+@pytest.mark.rest
+def test_networks_that_are_too_large_for_the_memory_are_named(environment, tmp_path):
+    recipe = tmp_path / "huge.toml"
+    recipe.write_text(RECIPE.replace("depth = 1", "depth = 2").replace("width = [16, 32]", "width = [200000, 16]"))
+    command = [*PGDL, "task", "build", str(recipe), "--output", str(tmp_path), "--workers", "1", "--limit", "3"]
+    limit = 16 * 1024**3
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "model_0 (width 200000, dropout 0.0): not trained: memory was short" in done.stdout
+    assert "model_2 (width 16, dropout 0.0): train" in done.stdout
 
 
 @pytest.mark.rest

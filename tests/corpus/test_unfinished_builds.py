@@ -1,5 +1,6 @@
-"""Unfinished builds, diverging models, and a missing TensorFlow: their display and their errors."""
+"""Tests of unfinished builds, diverging models, and a missing TensorFlow: display and errors."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from harness.corpus.families import vgg
 from harness.corpus.network import training_network
 from harness.corpus.recipe import Stop, Training, read_recipe
 from harness.corpus.training import DivergedError, train
+from harness.corpus.unfinished import find_builds
 from harness.errors import UserError
 from harness.format.shards import write_shards
 from harness.shipped import shipped_directory
@@ -40,7 +42,7 @@ FINISHED = {0: 0.9, 1: 0.8, 3: 0.7}
 
 
 def begin(out: Path) -> Path:
-    """Begin a build of four models; returns its directory."""
+    """Begin a build of four models; return its directory."""
     recipe = out / "half.toml"
     recipe.write_text(RECIPE)
     build = Build(read_recipe(recipe), out)
@@ -50,7 +52,7 @@ def begin(out: Path) -> Path:
 
 
 def continues(out: Path) -> str:
-    """The command that continues the build."""
+    """Return the command that continues the build."""
     return f"pgdl task build {out}/half.toml --output {out}"
 
 
@@ -165,7 +167,8 @@ def test_a_build_of_another_recipe_with_a_finished_model_is_kept(tmp_path: Path,
     early = Build(read_recipe(changed), tmp_path)  # before the first model is finished
     finish_some(directory)
     assert (
-        f"{directory}: belongs to another recipe or version: expected {changed}"
+        f"{directory}: belongs to another recipe or version: expected {changed}, found a recipe with another "
+        "training.learning_rate; choose another --output"
         in pgdl("task", "build", changed, "--output", tmp_path).refusal()
     )
     with pytest.raises(UserError, match="belongs to another recipe"):
@@ -195,6 +198,16 @@ def test_nothing_but_numbers_of_models_is_shown_if_the_recipe_is_hidden(tmp_path
         "",
     ]
     assert "(all)" in pgdl("task", "show", tmp_path, "--withhold", "never").out
+
+
+def test_a_trainer_that_is_killed_costs_only_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(tmp_path)
+    monkeypatch.setattr("harness.corpus.build.PROGRAM", "tests.corpus.dying_trainer")
+    kills = itertools.count()  # the kernel's counter
+    monkeypatch.setattr("harness.processes.client.memory_kills", lambda: next(kills))
+    _, *events = find_builds(tmp_path)[0].train([0, 1], workers=1)
+    assert [(event.cell, event.kind) for event in events] == [(0, "failed"), (1, "done")]
+    assert events[0].details == {"message": "the process ended with SIGKILL, because memory was short"}
 
 
 @pytest.mark.rest

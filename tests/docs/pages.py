@@ -26,12 +26,12 @@ class Section(NamedTuple):
 
     @property
     def code(self) -> str:
-        """All of its Python."""
+        """The Python code of all blocks."""
         return "\n".join(text for language, text in self.blocks if language == "python")
 
     @property
     def missing(self) -> list[str]:
-        """The packages that its code imports and that are not installed."""
+        """Return the packages that the code imports and that are not installed."""
         found = [node for node in ast.walk(ast.parse(self.code)) if isinstance(node, ast.Import | ast.ImportFrom)]
         names = {alias.name for node in found if isinstance(node, ast.Import) for alias in node.names}
         names |= {node.module or "" for node in found if isinstance(node, ast.ImportFrom)}
@@ -39,14 +39,14 @@ class Section(NamedTuple):
 
 
 def sections(page: str) -> list[Section]:
-    """The sections of a page that hold code."""
+    """Return the sections of a page that have Python code."""
     parts = re.split(r"^## (.*)$", (DOCS / page).read_text(), flags=re.MULTILINE)[1:]
     found = [Section(heading, _FENCED.findall(text)) for heading, text in zip(parts[::2], parts[1::2], strict=True)]
     return [section for section in found if section.code]
 
 
 def run(section: Section) -> Iterator[tuple[str, str]]:
-    """Run Python in one namespace, and `pgdl`; yields, for each block `text`, what was printed and the text."""
+    """Run the blocks of Python and of `pgdl`; for each block `text`, yield the printed output and the block."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = io.StringIO()
     for number, (language, text) in enumerate(section.blocks):

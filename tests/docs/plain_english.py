@@ -1,6 +1,6 @@
-"""Points for sentences that a reader may have to read twice: in docstrings, comments, help texts and Markdown.
+"""Counts points for sentences that may have to be read twice, in docstrings, comments, help texts and Markdown.
 
-A sentence of five points is a place to look at, not a verdict: `EXCEPTIONS` of the test names those that stay.
+A sentence of five points should be looked at; if it is fine, it is listed in the test's `EXCEPTIONS`.
 """
 
 import ast
@@ -43,7 +43,7 @@ def points_of(sentence: str) -> int:
 
 
 def sentences_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield each sentence of a file in Python or Markdown, with the line where its paragraph begins."""
+    """Yield each sentence of a Python or Markdown file, with the line where its paragraph begins."""
     for line, text in _in_markdown(path.read_text()) if path.suffix == ".md" else _in_python(path.read_text()):
         for sentence in re.split(r"(?<=[.!?])\s+", " ".join(text.split())):
             yield line, sentence

@@ -1,4 +1,4 @@
-"""PyTorch and TensorFlow in one process: torchvision crashes if TensorFlow was imported before it."""
+"""Tests of PyTorch and TensorFlow in one process: torchvision crashes if TensorFlow is imported before it."""
 
 import ast
 import re

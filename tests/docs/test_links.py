@@ -1,4 +1,4 @@
-"""The Markdown files: their links, their lines, and the site that `make docs` builds of them."""
+"""Tests of the Markdown files: their links, their lines, and the site that `make docs` builds."""
 
 import re
 import runpy
@@ -17,12 +17,12 @@ SITE = runpy.run_path(str(ROOT / "docs" / "conf.py"))
 
 
 def prose(page: Path) -> str:
-    """A page without its blocks of code."""
+    """Return the text of a page without its blocks of code."""
     return re.sub(r"^( *)```.*?^\1```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of the headings, as GitHub and the site form them."""
+    """Return the anchors of the page's headings, as GitHub and the site form them."""
     headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -42,7 +42,7 @@ def test_every_link_and_anchor_is_there(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_lines_of_prose_have_at_most_120_characters(page: Path) -> None:
-    """A line of a table may be longer, and a link or a picture that nothing can wrap."""
+    """Lines of tables and pictures may be longer, since they cannot be wrapped."""
     long = [line for line in prose(page).splitlines() if len(line) > 120 and not re.match(r" *(\||!\[)", line)]
     assert long == []
 

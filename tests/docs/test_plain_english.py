@@ -1,4 +1,4 @@
-"""Sentences of the project can be understood at the first reading."""
+"""Tests that the project's sentences can be understood at the first reading."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/task-format.md: its instructions give a valid task, and its lists agree with the code."""
+"""Tests of docs/task-format.md: its instructions give a valid task, and its lists agree with the code."""
 
 import copy
 import json
@@ -26,7 +26,7 @@ EXAMPLE, SCHEMA = (
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The page's own task, and the output at the places where the page shows output."""
+    """The directory of the page's task, and the printed output beside each output on the page."""
     (section,) = sections("task-format.md")
     folder = tmp_path_factory.mktemp("written")
     with pytest.MonkeyPatch.context() as patch:
@@ -68,7 +68,7 @@ def test_its_shards_are_those_that_tensorflow_reads(written):
 
 
 def names_after(sentence):
-    """The names in backticks in the paragraph that follows a sentence of the page."""
+    """Return the names in backticks in the paragraph that follows a sentence of the page."""
     paragraph = PAGE.partition(sentence)[2].strip().partition("\n\n")[0]
     return re.findall(r"`(\w+)`", paragraph)
 

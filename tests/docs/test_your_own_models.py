@@ -1,4 +1,4 @@
-"""docs/your-own-models.md: its code runs, in the order of the page, and prints what the page says."""
+"""Tests of docs/your-own-models.md: its code runs in the order of the page, and prints what the page says."""
 
 import pytest
 from pages import run, sections

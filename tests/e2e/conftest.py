@@ -20,7 +20,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> dict[str, str]:
-    """The user's environment, with a cache of the tests' own and a secret that must not leak."""
+    """The user's environment, with an empty cache and a secret that must not leak."""
     cache = tmp_path_factory.mktemp("cache")
     shutil.copytree(shared_cache / "shapes", cache / "shapes")
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}
@@ -34,7 +34,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) ->
 
 @pytest.fixture(scope="session")
 def pgdl(environment: dict[str, str], zygotes: SharedZygotes) -> Run:
-    """Run `pgdl ARGUMENTS` to its end in this process, with zygotes that are there already."""
+    """Return a function that runs `pgdl ARGUMENTS` to its end in this process, with shared zygotes."""
 
     def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         with zygotes.used():
@@ -45,7 +45,7 @@ def pgdl(environment: dict[str, str], zygotes: SharedZygotes) -> Run:
 
 @pytest.fixture(scope="session")
 def program(environment: dict[str, str]) -> Run:
-    """Run `pgdl ARGUMENTS` to its end in a process of its own."""
+    """Return a function that runs `pgdl ARGUMENTS` to its end in a new process."""
 
     def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         command = [*PGDL, *map(str, arguments)]
@@ -56,7 +56,7 @@ def program(environment: dict[str, str]) -> Run:
 
 @pytest.fixture
 def start(environment: dict[str, str]) -> Any:
-    """Start `pgdl ARGUMENTS` in the background; what is left of it is killed at the end of the test."""
+    """Return a function that starts `pgdl ARGUMENTS` in the background; its processes are killed after the test."""
     started: list[subprocess.Popen[str]] = []
 
     def run(*arguments: object) -> subprocess.Popen[str]:
@@ -77,7 +77,7 @@ def start(environment: dict[str, str]) -> Any:
 
 @pytest.fixture(scope="session")
 def sandbox() -> None:
-    """Skip where no sandbox can be made."""
+    """Skip the test if no sandbox works."""
     problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
@@ -93,7 +93,7 @@ def competition(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def one_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a hidden task of a single model."""
+    """A directory with a single model, whose task has no reference data."""
     directory = tmp_path_factory.mktemp("single")
     make_task(directory, name="single", n_models=1, reference=False)
     return directory
@@ -101,7 +101,7 @@ def one_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def four_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a task of four models, for tests that need several models."""
+    """A directory with a task of four models."""
     directory = tmp_path_factory.mktemp("four")
     make_task(directory, layout="full", n_models=4)
     return directory

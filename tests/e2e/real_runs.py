@@ -1,4 +1,4 @@
-"""Helpers of the end-to-end tests: writing submissions, reading records, looking after processes."""
+"""Helpers of the end-to-end tests: they write submissions, read records, and watch processes."""
 
 import io
 import os
@@ -27,7 +27,7 @@ FASTEST = ("--runtime", installed_runtime(QUICKEST).name)
 
 
 def heed_interrupts() -> None:
-    """Reset signals in a new process, so that a caller that ignores Ctrl-C or a closed terminal does not matter."""
+    """Reset signals in a new process: the caller may ignore Ctrl-C or a closed terminal."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
@@ -49,7 +49,7 @@ def run_here(arguments: list[str], environment: dict[str, str], directory: Path)
 
 
 def write_submission(directory: Path, name: str, body: str) -> Path:
-    """Write NAME.py whose `complexity` has the given body."""
+    """Write NAME.py, whose function `complexity` has this body."""
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     path = directory / f"{name}.py"
     path.write_text(f"def complexity(model, dataset):\n{lines}\n")
@@ -57,7 +57,7 @@ def write_submission(directory: Path, name: str, body: str) -> Path:
 
 
 def records(database: Path) -> list[dict[str, Any]]:
-    """All rows of the results, oldest first."""
+    """Return all records of a database, oldest first."""
     if not database.exists():
         return []
     with sqlite3.connect(database, timeout=240) as connection:
@@ -69,7 +69,7 @@ def records(database: Path) -> list[dict[str, Any]]:
 
 
 def wait_for(condition: Callable[[], bool], what: str, seconds: float = 240) -> None:
-    """Wait until `condition` holds; fail with `what` if it does not within `seconds`."""
+    """Wait until `condition` holds; after `seconds`, fail with the message `what`."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
@@ -86,7 +86,7 @@ signal.sigwait({signal.SIGUSR1})
 
 
 def waiting(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Return the calls of a harness that wait for a signal."""
+    """Return the processes of a harness' calls that wait for a signal."""
     found = []
     for below in descendants(process):
         with suppress(psutil.NoSuchProcess):
@@ -96,19 +96,19 @@ def waiting(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def go_on(process: subprocess.Popen[str]) -> None:
-    """Let the waiting calls of a harness continue."""
+    """Send the signal for which a harness' calls wait."""
     for call in waiting(process) if process.poll() is None else ():
         with suppress(psutil.NoSuchProcess):
             call.send_signal(signal.SIGUSR1)
 
 
 def descendants(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """All processes below a harness."""
+    """Return all processes that a harness has started, directly or indirectly."""
     return psutil.Process(process.pid).children(recursive=True)
 
 
 def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
-    """The processes that still run."""
+    """Return the processes that still run."""
     living = []
     for process in processes:
         with suppress(psutil.NoSuchProcess):
@@ -118,7 +118,7 @@ def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
 
 
 def names(process: subprocess.Popen[str]) -> list[str]:
-    """Return the name of each process below a harness."""
+    """Return the names of all processes that a harness has started."""
     found = []
     for below in descendants(process):
         with suppress(psutil.NoSuchProcess):

@@ -1,6 +1,6 @@
-"""A submission that looks at everything but the weights cannot tell how a model was trained.
+"""Tests that a submission which reads everything but the weights cannot tell how a model was trained.
 
-32 networks with the same layers differ in what their files say of their training: names, dropout, momentum of batch
+32 networks have the same layers, and differ in what their files say of training: names, dropout, momentum of batch
 normalization, regularizers, initializers, times, order. Their weights are noise: only the harness can leak a
 hyperparameter.
 """
@@ -73,7 +73,7 @@ def complexity(model, dataset):
 
 
 def telling_architecture(cell, number) -> dict:
-    """The content of a config.json by Keras, in which every name and training setting reveals the hyperparameters."""
+    """Return a Keras config.json in which every name and training setting reveals the hyperparameters."""
     regularizer = {"class_name": "L2", "config": {"l2": cell["weight_decay"]}}
     initializer = {"class_name": "HeNormal", "config": {"seed": number}}
     training = {"kernel_regularizer": regularizer, "kernel_initializer": initializer}
@@ -93,14 +93,14 @@ def momentum_of(number) -> float:
 
 
 def random_weights(random) -> list:
-    """Weights of the dense layers, and between them scale, shift, mean and variance of the batch normalization."""
+    """Return random weights: of both dense layers, and between them of the batch normalization."""
     hidden, logits = dense_weights([{"units": 6}, {"units": 3}], random)
     return [hidden, list(random.uniform(0.5, 1, (4, 6)).astype(np.float32)), logits]
 
 
 @pytest.fixture(scope="module")
 def cells() -> list[dict]:
-    """The hyperparameters of model_0 to model_31, in the order of their names."""
+    """The hyperparameters of model_0 to model_31."""
     return [dict(zip(HYPERPARAMETERS, values, strict=True)) for values in itertools.product(*HYPERPARAMETERS.values())]
 
 
@@ -127,7 +127,7 @@ def rows(cells, tmp_path_factory, pgdl, sandbox) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def seen(rows) -> dict[int, dict]:
-    """Number of a model -> the findings of the submission on it."""
+    """Number of a model -> the submission's findings on this model."""
     return {int(row["model"].removeprefix("model_")): json.loads(row["output_tail"]) for row in rows}
 
 
@@ -152,6 +152,6 @@ def test_what_varies_tells_no_hyperparameter(seen, cells):
 
 
 def test_the_test_would_notice_the_order_of_names(cells):
-    """The first hyperparameter decides the order of names: a run in that order would be caught above."""
+    """If models ran in the order of their names, that order would correlate with the first hyperparameter."""
     truth = [HYPERPARAMETERS["dropout"].index(cell["dropout"]) for cell in cells]
     assert spearmanr(range(32), truth).statistic > CHANCE

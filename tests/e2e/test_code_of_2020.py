@@ -1,4 +1,4 @@
-"""Measure files in the manner of 2020: their arguments, imports, and expectations of Python and NumPy."""
+"""Tests of measure files as they were written in 2020: arguments, imports, and old names of Python and NumPy."""
 
 import json
 
@@ -129,7 +129,7 @@ def write(folder, files):
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory, one_model, pgdl, sandbox):
-    """Name -> record."""
+    """Name of a submission -> its record."""
     directory = tmp_path_factory.mktemp("old")
     described = SEVERAL_FILES["metadata"]
     submissions = [

@@ -1,4 +1,4 @@
-"""The current directory is a stranger's submission: no file of it runs or is read outside of the sandbox."""
+"""Tests with a stranger's submission as the current directory: its files run and are read in the sandbox only."""
 
 import os
 import subprocess
@@ -46,7 +46,7 @@ VARIABLES = {
 
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A hostile current directory: it has a module of every name that may be imported."""
+    """A hostile current directory with a module of every name that may be imported."""
     folder = tmp_path / "stranger"
     folder.mkdir()
     code = LEAVE_PROOF.format(proof=str(tmp_path / "PROOF"))
@@ -65,14 +65,14 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def hostile_environment(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user's environment names that directory wherever it can."""
+    """Let the user's environment name the hostile directory wherever it can."""
     monkeypatch.setenv("PYTHONPATH", str(directory))
     for name, value in VARIABLES.items():
         monkeypatch.setenv(name, value.format(directory))
 
 
 def proof(directory: Path) -> str:
-    """Modules that have run outside of a sandbox."""
+    """Return the names of hostile modules that have run outside of a sandbox."""
     file = directory.parent / "PROOF"
     return file.read_text() if file.exists() else ""
 
@@ -80,7 +80,7 @@ def proof(directory: Path) -> str:
 @pytest.mark.rest
 @pytest.mark.parametrize("name", PREFERRED)
 def test_a_process_that_runs_models(name: str, directory: Path, hostile_environment: None, new_processes: None) -> None:
-    """Keras' settings are its defaults, although another directory of settings is named."""
+    """A variable of the environment names another directory of Keras settings; the defaults are still used."""
     layers = [{"class_name": "Conv2D", "config": {"filters": 2, "kernel_size": 3}}]
     architecture = {"format": "layers", "input_shape": [4, 4, 1], "layers": layers, "softmax": None}
     with Process("harness.processes.shapes", RUNTIMES[name], gpu=False) as process:
@@ -104,7 +104,7 @@ def test_the_processes_that_read_a_submission(directory: Path, hostile_environme
 
 @pytest.fixture
 def pgdl(directory: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
-    """Run the installed command in that directory."""
+    """Return a function that runs the installed command in the hostile directory."""
     environment = os.environ | {"MPLBACKEND": "module://evil", "KERAS_HOME": str(directory)}
     return lambda *arguments: subprocess.run(
         [PGDL, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=600
@@ -145,7 +145,7 @@ def test_a_submission_is_checked_where_it_lies(
 
 
 def test_the_module_of_the_command_line(directory: Path) -> None:
-    """`python -m` itself imports a few modules before any program can prevent it, so one name alone is tried."""
+    """`python -m` itself imports modules before any program can prevent it, so only one name is tried."""
     for file in directory.glob("*.py"):
         if file.name != "click.py":
             file.unlink()

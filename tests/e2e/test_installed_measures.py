@@ -1,4 +1,4 @@
-"""Measures of other packages: found by their entry points, never imported by the harness, run as submissions are."""
+"""Tests of measures of other packages: found by entry points, never imported by the harness, run as submissions."""
 
 import json
 import os
@@ -44,7 +44,7 @@ Summary: Measures of somebody else
 
 @pytest.fixture(scope="module")
 def environment_copy(tmp_path_factory):
-    """A virtual environment of the same packages, its files linked, to install something into."""
+    """A copy of the virtual environment, made of hard links, into which a package can be installed."""
     if sys.prefix == sys.base_prefix:
         pytest.skip("needs a virtual environment: another one is made of its files")
     copy = tmp_path_factory.mktemp("environment") / "venv"
@@ -57,7 +57,7 @@ def environment_copy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def packages(environment_copy):
-    """Where the distribution is installed."""
+    """The directory in which the other package is installed."""
     directory = environment_copy / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
     write(directory / "borrowed", {"__init__.py": "", "measures.py": SOURCE, "scale.py": "SCALE = 2\n"})
     about = directory / "borrowed_measures-1.2.dist-info"
@@ -75,7 +75,7 @@ def write(directory, files):
 
 @pytest.fixture(scope="module")
 def pgdl_there(environment_copy, packages, environment):
-    """Run `pgdl ARGUMENTS` in the environment that the distribution is installed in."""
+    """Return a function that runs `pgdl ARGUMENTS` in the environment with the other package."""
 
     def run(*arguments, **more):
         command = [str(environment_copy / "bin" / "python"), "-m", "pgdl", *map(str, arguments)]

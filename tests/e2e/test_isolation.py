@@ -1,4 +1,4 @@
-"""A submission sees only its own files, and the arguments of a run show no password."""
+"""Tests of isolation: a submission sees only its own files, and a run's command line shows no password."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ return 1.0
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory, four_models, program, sandbox):
-    """The findings of a curious submission on a model."""
+    """The findings of a submission that looks around, on all models and on the first model."""
     directory = tmp_path_factory.mktemp("curious")
     reference = four_models / "reference_data" / "tiny" / "model_configs.json"
     config = four_models / "input_data" / "tiny" / "model_3" / "config.json"

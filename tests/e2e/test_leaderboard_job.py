@@ -1,4 +1,4 @@
-"""`pgdl ci` on pull requests of honest and of hostile people."""
+"""Tests of `pgdl ci` on pull requests of honest and of hostile people."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ METADATA = 'name: first\nteam: "@everyone"\ndescription: "::error::x <script>"\n
 
 
 class Job:
-    """A job for a repository whose competition, results and output are in other directories."""
+    """A CI job for a repository; its competition, results and output are in other directories."""
 
     def __init__(self, directory: Path, environment: dict[str, str], zygotes: SharedZygotes) -> None:
         self.zygotes = zygotes
@@ -59,7 +59,7 @@ class Job:
         return [*PGDL, "ci", *map(str, (*own, *more))]
 
     def run(self, *more: object, github: bool = False, alone: bool = False) -> "Ended":
-        """Run the job in this process, or in one of its own."""
+        """Run the job in this process, or with `alone` in a new process."""
         given = self.environment | ({"GITHUB_ACTIONS": "true"} if github else {})
         command = self.arguments(*more)
         if alone:
@@ -96,7 +96,7 @@ class Ended(NamedTuple):
 
 @pytest.fixture(scope="module")
 def job(tmp_path_factory, environment, zygotes, sandbox) -> Job:
-    """A repository whose base has been evaluated, with a measure of the library."""
+    """A job whose repository has an evaluated base branch, and a measure of the library on its board."""
     made = Job(tmp_path_factory.mktemp("job"), environment, zygotes)
     ended = made.run("--head", "main", "vc_dim")
     assert ended.code == 0, ended.err
@@ -147,7 +147,7 @@ def test_rules_are_broken_after_all_work_is_recorded(job):
 
 
 def test_a_submission_sees_no_secret_of_the_job(job):
-    """The test before this one has run the curious submission; its output is in the records alone."""
+    """The previous test has run the submission `curious`, whose output is only in the records."""
     outputs = [row["output_tail"] for row in records(job.results) if row["submission"] == "curious"]
     assert len(outputs) == 8
     for output in outputs:
@@ -157,7 +157,7 @@ def test_a_submission_sees_no_secret_of_the_job(job):
 
 
 def curious(job):
-    """A submission that looks for secrets, and prints commands."""
+    """Return the code of a submission that looks for secrets, and prints commands of GitHub."""
     places = [
         "/etc/shadow", "/proc/self/environ", str(job.results), str(job.repo.directory / ".git" / "config"),
         str(job.tasks / "reference_data" / "tiny" / "model_configs.json"), str(job.summary),
@@ -177,7 +177,7 @@ def test_too_many_submissions_are_not_evaluated(job):
 
 @pytest.fixture(scope="module")
 def hostile(job):
-    """A pull request with everything that could harm, under GitHub, with a secret in the job's environment."""
+    """The ended job of a pull request with all kinds of attacks, under GitHub, with a secret in its environment."""
     ran = job.tasks.parent / "ran"
     run_me = f"import pathlib; pathlib.Path({str(ran)!r}).touch()\n"
     job.repo.git("config", "filter.evil.smudge", f"touch {ran}")

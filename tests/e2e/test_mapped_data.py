@@ -1,4 +1,4 @@
-"""Training data are mapped: a call needs memory only for pages that it writes to, which no other call sees."""
+"""Tests of mapped training data: a call uses memory only for pages that it writes, and other calls never see them."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ ARRAYS["keras2"] = ARRAYS["tensorflow"]
 
 
 def in_runtimes(tried: str) -> pytest.MarkDecorator:
-    """Try the runtime `tried`; `make test-all` tries all others, too."""
+    """Return a mark that runs a test with the runtime `tried`, and in `make test-all` with all runtimes."""
     return pytest.mark.parametrize("runtime", [name if name == tried else full(name) for name in RUNTIMES])
 
 
@@ -45,7 +45,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 def make_task(directory: Path, name: str, n_inputs: int) -> Path:
-    """A task with one linear model, without reference data."""
+    """Write a task with one linear model and no reference data; return `directory`."""
     random, layers = np.random.default_rng(0), [Layer(layer_name="Dense", units=float(N_CLASSES))]
     model, labels = directory / name / "model_0", np.arange(n_inputs) % N_CLASSES
     write_json(model / CONFIG, layer_list(layers, (WIDTH,)))
@@ -55,13 +55,12 @@ def make_task(directory: Path, name: str, n_inputs: int) -> Path:
 
 
 def draw_inputs(number: int) -> Any:
-    """The inputs of a task."""
     return np.random.default_rng(1).random((number, WIDTH), np.float32)
 
 
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A task with many inputs, and one with few."""
+    """A task with many inputs, and a task with few inputs."""
     directory = tmp_path_factory.mktemp("tasks")
     make_task(directory, "large", LARGE)
     return make_task(directory, "small", SMALL)

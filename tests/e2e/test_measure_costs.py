@@ -1,4 +1,4 @@
-"""`pgdl measures --cost`: costs of measures on a task, from timed passes in a real sandbox."""
+"""Tests of `pgdl measures --cost`: costs of measures on a task, from timed passes in a real sandbox."""
 
 import json
 from pathlib import Path

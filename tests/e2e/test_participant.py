@@ -1,4 +1,4 @@
-"""A participant's way: a demo or template, a check, a run, a score, a place on the board; and bad input on the way."""
+"""Tests of a participant's steps: demo or template, check, run, score, place on the board; also with bad input."""
 
 import json
 import subprocess
@@ -91,7 +91,7 @@ def test_the_gap_itself_scores_one_hundred_and_leads_the_board(tmp_path, competi
 
 @pytest.mark.rest
 def test_unsandboxed_results_are_marked_and_computed_anew_in_a_sandbox(tmp_path, one_model, pgdl):
-    """That they never rank is shown in tests/board/test_leaderboard_rows.py."""
+    """Such results never rank: see tests/board/test_leaderboard_rows.py."""
     submission = write_submission(tmp_path, "mine", "return float(model.layers[0].units)")
     shared = ("--tasks", one_model, "--results", tmp_path / "results.db")
     done = pgdl("run", submission, *shared, "--unsafe-no-sandbox")

@@ -1,4 +1,4 @@
-"""A check of a slow measure: a verdict from parts of the data, and its explanation."""
+"""Tests of the check of a slow measure: a verdict from parts of the data, and its explanation."""
 
 import json
 from pathlib import Path

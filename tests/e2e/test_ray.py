@@ -1,4 +1,4 @@
-"""Calls on a real Ray cluster of one machine give the values of local calls, bit for bit, also after faults."""
+"""Tests of calls on a real Ray cluster of one machine: values equal local values bit for bit, even after faults."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ SLOW = "import time; time.sleep(1.0); return 1.0"
 
 @pytest.fixture(scope="module")
 def address(environment: dict[str, str]) -> Iterator[str]:
-    """The address of a cluster of one machine with two processors, which has a cache of its own."""
+    """The address of a cluster of one machine with two processors and an empty cache."""
     with socket.socket() as free, tempfile.TemporaryDirectory(prefix="pgdl-ray-") as directory:  # paths must be short
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -64,7 +64,7 @@ def rows_of(database: Path) -> list[tuple[Any, ...]]:
 
 
 def machines() -> list[psutil.Process]:
-    """The processes of the harness on the cluster's machines."""
+    """Return the harness' processes on the cluster's machine."""
     return [one for one in psutil.process_iter() if one.name().startswith("ray::Machine")]
 
 

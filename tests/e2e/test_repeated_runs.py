@@ -1,4 +1,4 @@
-"""`pgdl run --repeat`: a random measure, a deterministic measure, and a random measure with a false claim."""
+"""Tests of `pgdl run --repeat` with a random measure, a deterministic one, and a random one that claims determinism."""
 
 import json
 import signal
@@ -16,7 +16,7 @@ NOISY = f"import random\n{STEADY.replace('return', 'size =', 1)}\nreturn size + 
 
 
 def write_claiming(directory: Path, name: str, body: str) -> Path:
-    """A submission that claims to be deterministic."""
+    """Write a submission whose metadata say `deterministic: true`."""
     (directory / name).mkdir()
     write_submission(directory / name, "complexity", body)
     (directory / name / "metadata").write_text("deterministic: true\n")

@@ -1,4 +1,4 @@
-"""Nothing that is finished is lost: not by Ctrl-C, not by SIGKILL, not by a second harness, not by a full disk."""
+"""Tests that no finished call is lost after Ctrl-C, SIGKILL, a full disk, or a second harness."""
 
 import os
 import re
@@ -110,7 +110,7 @@ def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(tmp_
 @pytest.mark.rest
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be stopped on this system")
 def test_a_harness_that_is_stopped_during_a_call_makes_it_again(tmp_path, one_model, start):
-    """As by Ctrl-Z and fg: the worker goes on meanwhile."""
+    """The harness is suspended as by Ctrl-Z and continued as by fg; the worker runs on in between."""
     pause = PAUSE_S + 1
     body = f"import time\nopen('/proc/self/comm', 'w').write('napping')\ntime.sleep({pause})\nreturn 1.0"
     submission, database = write_submission(tmp_path, "nap", body), tmp_path / "results.db"

@@ -1,4 +1,4 @@
-"""The same function written in other ways: templates in every runtime and the library measure the same."""
+"""Tests of the same function written in several ways: templates in every runtime and the library give equal values."""
 
 import shutil
 from pathlib import Path
@@ -36,7 +36,7 @@ IN_OTHER_WORDS = {
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four models of the same function, written in different ways; and a second task with reversed data."""
+    """A task of four models that are the same function, written in several ways; and a task with reversed data."""
     directory = tmp_path_factory.mktemp("rewritten")
     task = make_task(directory, n_models=1, reference=False)
     for number in (1, 2, 3):
@@ -57,7 +57,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arrays_in(path: Path) -> list[list[np.ndarray]]:
-    """Kernel and bias of each layer."""
+    """Return kernel and bias of each layer."""
     with h5py.File(path) as file:
         groups = [file[name] for name in file.attrs["layer_names"]]
         return [[group[name][()] for name in group.attrs["weight_names"]] for group in groups]

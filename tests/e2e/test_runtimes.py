@@ -1,4 +1,4 @@
-"""One measure written for three frameworks has the same values and scores, on one board."""
+"""Tests of one measure written for three frameworks: equal values and scores, on one board."""
 
 import json
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.skipif(MISSING, reason="not every framework is install
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory, sandbox):
-    """The location of the results."""
+    """The location of the records that the tests share."""
     return tmp_path_factory.mktemp("board") / "results.db"
 
 

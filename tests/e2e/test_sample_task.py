@@ -1,4 +1,4 @@
-"""The baselines on the competition's own sample task, against a recomputation with NumPy alone."""
+"""Tests of the baselines on the competition's own sample task, against values recomputed with NumPy alone."""
 
 import json
 import math
@@ -33,7 +33,7 @@ def values(tmp_path_factory, pgdl, sandbox):
 
 
 def kernels_and_biases(model, file):
-    """[(kernel, bias), ...] in float64."""
+    """Return a list of (kernel, bias) in float64."""
     with h5py.File(SAMPLE / model / file) as stored:
         layers = [stored[name] for name in stored.attrs["layer_names"]]
         return [tuple(np.array(layer[name], np.float64) for name in layer.attrs["weight_names"]) for layer in layers]
@@ -66,7 +66,7 @@ def test_jacobian_norm(values, model):
 
 
 def mean_square(layers, relu, batch):
-    """Mean over layers of the mean square of d logits / d input of the layer."""
+    """Return the mean over layers of the mean square of the derivatives d logits / d input of the layer."""
     slopes, hidden = [], batch
     for kernel, bias in layers[:-1]:
         before = hidden @ kernel + bias

@@ -1,4 +1,4 @@
-"""A call gives the same value however its worker is started, also in a sandbox that baselines share."""
+"""Tests of the ways to start a worker: the value of a call is always the same, also in shared sandboxes."""
 
 import pytest
 from matrix import full, rest
@@ -69,7 +69,7 @@ return float(max(filter(is_socket, range(1000))))
 
 @pytest.mark.parametrize("mode", ["fast", rest("fresh")])
 def test_the_control_channel_has_the_same_descriptor_in_every_call(tmp_path, one_model, pgdl, mode):
-    """A number that depends on what the harness has open would tell of other calls."""
+    """If the number depended on the harness' open files, it would tell about other calls."""
     assert run(pgdl, tmp_path, one_model, SOCKETS, mode)[0]["value"] == 3.0
 
 
@@ -108,7 +108,7 @@ def test_a_measure_that_cannot_be_computed_leaves_the_others(tmp_path, pgdl):
 
 
 def test_a_call_over_its_limit_ends_the_sandbox_and_the_others_get_another(tmp_path, one_model, pgdl):
-    """The first calls of a sandbox import and trace something, which takes longer than this limit."""
+    """The first calls in a sandbox import and compile functions, which takes longer than this limit."""
     done = pgdl("run", *MEASURES, "--tasks", one_model, "--results", tmp_path / "r.db", "--time-limit", "0.003")
     rows = records(tmp_path / "r.db")
     assert done.returncode == 1

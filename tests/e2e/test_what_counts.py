@@ -1,4 +1,4 @@
-"""A board is never silently wrong after changes of models, versions and settings."""
+"""Tests of boards after changes of models, versions and settings: a board is never silently wrong."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ OTHER = "return float(model.count_params())"
 
 
 class Place:
-    """A competition of eight models, and commands on it."""
+    """A competition of eight models; calling it runs a `pgdl` command there."""
 
     def __init__(self, directory, pgdl):
         self.directory, self._pgdl = directory, pgdl
@@ -118,7 +118,10 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
 
 @pytest.fixture
 def two_runs(place, start, tmp_path):
-    """Start two runs of one submission: the second waits for a call of the first; a thread reads the second's lines."""
+    """Start two runs of one submission, and return when the second waits for a call of the first.
+
+    The last two values are the thread that reads the second run's output, and the list of lines read.
+    """
     mine = write_submission(place.directory, "mine", WAITS + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
     first = start("run", mine, *shared)
@@ -139,7 +142,7 @@ def require_all_calls_once(second, reader, lines, database):
 
 
 def test_two_runs_at_once_share_the_work(two_runs, tmp_path):
-    """The second run ends with all calls, and makes no call that the first has made."""
+    """The second run ends with all records, and repeats no call of the first."""
     first, *second = two_runs
     wait_for(lambda: go_on(first) or first.poll() is not None, "the end of the first run")
     assert first.returncode == 0

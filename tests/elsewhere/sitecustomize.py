@@ -1,7 +1,7 @@
-"""Makes a process imitate another system for the project's code: put its directory onto PYTHONPATH.
+"""Makes a process imitate another system for the project's code; its directory belongs on PYTHONPATH.
 
-`PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. If the project imports one of the modules below, it lacks the
-names that are missing on that system, and has the names that exist only there. Libraries see the real machine.
+`PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. In the modules below, the project finds the names that exist
+on that system, and no others. Libraries see the real machine.
 """
 
 import builtins
@@ -48,7 +48,7 @@ NO_WINDOW = 0x08000000
 
 
 def there(command: Any) -> Any:
-    """Return a command of an isolated interpreter, which ignores PYTHONPATH, as one of that system."""
+    """Return the command of an isolated interpreter, which ignores PYTHONPATH, with code that imitates the system."""
     if command[:2] != [sys.executable, "-I"] or "-c" not in command:
         return command
     place = command.index("-c") + 1
@@ -62,7 +62,7 @@ class Popen(subprocess.Popen[bytes]):
 
 
 class SocketsOnly(selectors.DefaultSelector):
-    """A selector of Windows."""
+    """A selector that accepts only sockets, as on Windows."""
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
         if not stat.S_ISSOCK(os.fstat(fileobj.fileno()).st_mode):
@@ -71,14 +71,14 @@ class SocketsOnly(selectors.DefaultSelector):
 
 
 def setrlimit(kind: int, limits: tuple[int, int]) -> None:
-    """Refuse what a Mac refuses: a limit of the address space."""
+    """Refuse to limit the address space, as a Mac does."""
     if kind == resource.RLIMIT_AS:
         raise ValueError("current limit exceeds maximum limit")
     resource.setrlimit(kind, limits)
 
 
 class WindowsJob:
-    """In place of `harness.windows_job`, whose calls no other system has."""
+    """Replaces `harness.windows_job`, whose system calls exist on Windows only."""
 
     def __init__(self, process: Any) -> None:
         self._process = process
@@ -105,7 +105,7 @@ if system == "win32":
 
 
 class Seen(ModuleType):
-    """A module as that system has it; attributes that are set go to the real module."""
+    """A module as the imitated system has it; attributes that are set go to the real module."""
 
     def __init__(self, name: str, module: Any) -> None:
         more = MORE.get(name, {})
@@ -125,7 +125,7 @@ class Seen(ModuleType):
 
 
 def of_that_system(name: str, variables: Any = None, *more: Any, **named: Any) -> Any:
-    """Import modules of that system for the project's own modules, and real modules for all others."""
+    """Import modules of the imitated system for the project's modules, and real modules for all others."""
     package = variables and (variables.get("__package__") or variables.get("__name__"))
     ours = package and package.partition(".")[0] in OURS
     if not ours or name not in CHANGED:
@@ -139,7 +139,7 @@ def of_that_system(name: str, variables: Any = None, *more: Any, **named: Any) -
 
 
 def no_proc(event: str, arguments: tuple[object, ...]) -> None:
-    """There is no /proc, and no /sys, but for psutil, which has other ways there."""
+    """Hide /proc and /sys, except from psutil, which needs neither on the imitated system."""
     reads = event in ("open", "os.listdir", "os.scandir", "os.readlink")
     if reads and str(arguments[0]).startswith(("/proc", "/sys")) and not is_of_psutil(sys._getframe()):
         raise FileNotFoundError(2, "No such file or directory", str(arguments[0]))

@@ -1,4 +1,4 @@
-"""A machine to plan calls for, and models that need no files."""
+"""Fixtures for planning calls: a machine, and models without files."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from harness.task.model import Model
 
 @pytest.fixture
 def four_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine of four cores without a GPU, and a cache of this test's own."""
+    """A machine of four cores without a GPU, with an empty cache."""
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
     monkeypatch.setattr(machine, "available_cores", lambda: 4)
     monkeypatch.setattr(machine, "find_gpus", list)
@@ -19,6 +19,6 @@ def four_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def unstaged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models and training data are staged without files."""
+    """Let models and training data write no files when they are staged."""
     for kind in (Model, TrainingData):
         monkeypatch.setattr(kind, "write_canonical", lambda self, directory: None)

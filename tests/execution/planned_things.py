@@ -1,4 +1,4 @@
-"""Submissions, tasks and settings to plan with; no file of any of them exists."""
+"""Submissions, tasks and settings for plans of calls; none of them has files."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ from harness.task.task import Task
 
 
 class Nowhere(Executor):
-    """An executor that runs nothing; whether it is isolated, and which versions it finds, is set by the test."""
+    """An executor that runs nothing; tests set its isolation and the versions that it finds."""
 
     name, summary = "nowhere", "nowhere"
     is_sandboxed, workers, wanted = True, 1, 1
@@ -33,7 +33,7 @@ class Nowhere(Executor):
         return f"runtime {runtime}"
 
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Nothing is needed."""
+        """Do nothing."""
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         raise NotImplementedError
@@ -42,7 +42,7 @@ class Nowhere(Executor):
         raise NotImplementedError
 
     def __exit__(self, *exception: object) -> None:
-        """Nothing was started."""
+        """Do nothing."""
 
 
 NOWHERE_TO_RUN = Nowhere()
@@ -58,7 +58,10 @@ def make_submission(name: str = "margin", content: bytes = b"1", runtime: str | 
 
 
 def make_model(name: str, content: str | None = None, shown: str | None = None) -> Model:
-    """A model whose files have the digest of `content`, and its visible part that of `shown`, by default the same."""
+    """Return a model whose files have the digest of `content`.
+
+    The digest of the part that submissions see is that of `shown`, by default the same.
+    """
     files = content or f"files of {name}"
     digests = [hashlib.sha256(text.encode()).hexdigest() for text in (files, shown or files)]
     return Model(name, NOWHERE / name, *digests, ARCHITECTURE, ModelShapes((), (2,)), has_initial_weights=False)

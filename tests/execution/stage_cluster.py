@@ -1,4 +1,4 @@
-"""A cluster in this process: every machine is a thread, and can be lost."""
+"""A cluster within this process: every machine is a thread, and can be lost."""
 
 import pickle
 import threading
@@ -12,7 +12,7 @@ from harness.execution.cluster.messages import Engine, GoneError, UnavailableErr
 
 
 class Process:
-    """A `Machine` in a thread of its own, as an engine runs it; it may start again."""
+    """A `Machine` in a thread, as an engine runs it in a process; it can be lost and start again."""
 
     def __init__(self, node: str) -> None:
         self.node, self.is_gone = node, False
@@ -42,7 +42,7 @@ class Process:
             answer.set_exception(found) if isinstance(found, Exception) else answer.set_result(found)
 
     def crash(self, *, starts_again: bool) -> None:
-        """End the process; whoever waits for an answer learns that there is none."""
+        """End the machine; pending answers become errors."""
         old, self.is_gone = self.machine, not starts_again
         for future in self.futures:
             if not future.done():
@@ -56,7 +56,7 @@ class Process:
 
 
 class Threads:
-    """An engine of threads; keeps a copy of all that is sent."""
+    """An engine whose machines are threads; it keeps a copy of every message."""
 
     def __init__(self, *names: str) -> None:
         self.names = dict.fromkeys(names)
@@ -91,11 +91,11 @@ class Threads:
             handle.crash(starts_again=False)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 class OnStage(Cluster):
-    """A cluster of threads."""
+    """A cluster whose machines are threads."""
 
     name, summary = "threads", "in threads"
     engine: Threads
@@ -105,5 +105,5 @@ class OnStage(Cluster):
 
 
 def cluster(engine: Threads, *arguments: Any, **parameters: Any) -> OnStage:
-    """An executor on an engine of threads."""
+    """Return an executor on an engine of threads."""
     return type("OnThis", (OnStage,), {"engine": engine})(*arguments, **parameters)

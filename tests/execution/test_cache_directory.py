@@ -1,4 +1,4 @@
-"""The directory for files that the harness can compute again."""
+"""Tests of the directory for files that the harness can compute again."""
 
 import os
 from pathlib import Path

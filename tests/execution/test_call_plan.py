@@ -1,4 +1,4 @@
-"""The identity of calls, their order, and the baselines that share a sandbox on one model."""
+"""Tests of plans: the identity of calls, their order, and baselines that share a sandbox on one model."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def only_call(
 
 
 def order(submission: Submission, task: Task, settings: RunSettings = SETTINGS) -> list[str]:
-    """Digests of the models in the order in which they are visited."""
+    """Return the digests of the models in the order of the calls."""
     return [call.model.digest for call in plan_calls([submission], [task], settings, NOWHERE_TO_RUN)]
 
 
@@ -121,7 +121,7 @@ def test_the_seed_depends_on_the_run_the_submission_and_the_model() -> None:
 
 
 def test_the_seed_tells_nothing_that_a_call_is_not_shown() -> None:
-    """Otherwise a submission that knows the run's seed could test guesses of a model's files."""
+    """Otherwise a submission could use the seed to test guesses about a model's files."""
     shown = [make_model("model_0", "trained with dropout", "weights"), make_model("model_7", "without", "weights")]
     first, second = (only_call(task=make_task([model], name)) for model, name in zip(shown, ("a", "b"), strict=True))
     assert first.seed == second.seed
@@ -159,7 +159,7 @@ def plan(*submissions, models=3):
 
 
 def names(batch):
-    """Return the names of a batch's submissions, from their files: digests do not tell them."""
+    """Return the names of a batch's submissions, which are the text of their files."""
     return [FILES[order.submission]["complexity.py"].decode() for order in batch]
 
 
@@ -203,7 +203,7 @@ def test_measures_that_are_made_of_other_files_share_a_sandbox_with_all_of_them(
 
 
 def test_only_a_participants_module_is_called_complexity():
-    """The worker gives names of 2020 only to a module of that name."""
+    """Only in modules of this name does the worker restore names of NumPy and Python from 2020."""
     batches = make_batches(plan(baseline("a"), submission("theirs"), models=1))
     found = {names(batch)[0]: modules(batch)[batch[0].number] for batch in batches}
     assert found == {"a": "baseline_0", "theirs": "complexity"}

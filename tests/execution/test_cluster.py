@@ -1,4 +1,4 @@
-"""Calls on the machines of a cluster, which may be lost; machines are threads here, and workers play parts."""
+"""Tests of calls on the machines of a cluster, which may be lost: machines are threads, and workers are fakes."""
 
 import itertools
 import shutil
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("four_cores", "hasty")
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look after machines all the time."""
+    """Make the driver look after machines every 0.05 s."""
     for name in ("AGAIN_S", "LOOK_S"):
         monkeypatch.setattr(fleet, name, 0.05)
 
@@ -47,7 +47,7 @@ class TestContract(ExecutorContract):
 
 
 class Stage:
-    """A cluster of two machines with one lane each, its messages, and a run on it."""
+    """A cluster of machines with one lane each, its messages, and a run on it."""
 
     def __init__(self, *names: str) -> None:
         self.engine, self.lines, self.parts = Threads(*names), list[str](), Parts()
@@ -131,7 +131,7 @@ def test_a_machine_that_leaves_and_one_that_comes(stage: Stage) -> None:
 
 
 def test_a_machine_that_comes_while_calls_return_all_the_time(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Machines are looked after even if reports arrive all the time."""
+    """The driver looks after machines even if reports arrive all the time."""
     whole = stage.executor.fleet.reports
 
     def with_calls(timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:
@@ -166,7 +166,7 @@ def test_a_run_waits_for_a_machine_where_all_are_lost(stage: Stage) -> None:
 
 @pytest.mark.rest
 def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage) -> None:
-    """Only calls that had begun count: others have done nothing."""
+    """Only calls that had begun count as the cause of a loss."""
     culprit, bystander = stage.parts.order("waits"), stage.parts.order("returns 1")
     stage.add(culprit)
     for time_lost in range(1, module.ATTEMPTS + 1):
@@ -184,7 +184,7 @@ def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage
 
 @pytest.mark.rest
 def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
-    """All calls of a budget go to one machine; their seconds count on other machines, too."""
+    """All calls of a time budget go to one machine; if it is lost, its seconds count on the other machine, too."""
     shared = Allowance(7, 3.0, 0.0, "the budget")
     orders = [stage.parts.order("waits", allowance=replace(shared)) for _ in range(3)]
     stage.add(*orders)
@@ -260,7 +260,7 @@ def test_what_has_ended_is_told_before_the_run_ends_for_want_of_machines(monkeyp
 
 
 def test_a_driver_that_lost_sight_of_a_process_finds_it_empty() -> None:
-    """Otherwise its earlier calls would be made, and their seconds counted, twice."""
+    """Otherwise the process would make its earlier calls a second time, and count their seconds twice."""
     made, parts = Machine(list), Parts()
     first, second = (made.begin(STAGE, 2**30, 1) for _ in range(2))
     assert isinstance(first, ReadyMachine)

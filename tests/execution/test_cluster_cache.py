@@ -1,4 +1,4 @@
-"""Models and training data that a machine of a cluster keeps, or gets from the driver."""
+"""Tests of the cache of models and training data on a machine of a cluster; the driver sends missing files."""
 
 import hashlib
 import os
@@ -130,7 +130,7 @@ def test_the_driver_keeps_few_bytes_for_further_machines(tmp_path: Path) -> None
 
 
 def test_several_processes_may_make_room_at_once() -> None:
-    """Whoever links an entry has all of it, or none."""
+    """A process that links an entry of the cache gets the whole entry or nothing."""
     (cache := Cache(kept_bytes=2500)).add("model", "0", write)
     faults: list[BaseException] = []
 

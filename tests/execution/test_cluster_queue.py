@@ -1,4 +1,4 @@
-"""The distribution of calls over the machines of a cluster."""
+"""Tests of the distribution of calls over the machines of a cluster."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ PARTS = Parts()
 
 
 def member(name: str, workers: int = 1) -> ClusterMember:
-    """A machine that makes calls."""
+    """Return a machine that is ready for calls."""
     ready = ReadyMachine(name, workers, 100, "bubblewrap", True, frozenset(), {}, (), "")
     return ClusterMember(name, name, None, step=EXCHANGE, ready=ready)
 
@@ -48,7 +48,9 @@ def test_calls_of_one_budget_go_to_one_machine_until_it_is_lost() -> None:
 
 
 def test_a_batch_is_shared_out_where_its_budgets_are_at_home() -> None:
-    """Otherwise the batch would wait for ever."""
+    """A time budget is bound to a machine; a batch with budgets of two machines must be divided, or would wait for
+    ever.
+    """
     queue, one, two = Queue(), member("one"), member("two")
     mine, theirs = order(budget=1), order(budget=2)
     queue.add([(mine,), (theirs,)])
@@ -73,7 +75,7 @@ def test_a_batch_has_about_ten_seconds_of_forecast_work() -> None:
 
 @dataclass
 class Seen:
-    """A machine, and the orders that it was given."""
+    """A machine, and the orders that it received."""
 
     machine: ClusterMember
     orders: list[Order] = field(default_factory=list)
@@ -113,7 +115,7 @@ def test_every_call_is_given_out_once_and_no_machine_waits_in_vain(budgets, lane
 
 
 def test_seconds_spent_elsewhere_are_those_of_the_newest_order() -> None:
-    """Orders are sent in another order than they arrived; an older order must not give seconds back."""
+    """Orders are not sent in the order of their arrival, and an older order must not give seconds back."""
     queue, machine = Queue(), member("one")
     older, newer = (
         PARTS.order("x", model=name, allowance=Allowance(1, 60.0, spent_s, ""))

@@ -1,4 +1,4 @@
-"""Every executor passes the contract, including an executor of a single file with a second process."""
+"""Tests that every executor passes the contract, including a small executor with a second process."""
 
 import multiprocessing
 from collections.abc import Collection, Sequence
@@ -23,7 +23,7 @@ class TestLocal(ExecutorContract):
 
 
 class Second(Executor):
-    """Makes calls on this machine in a process behind a pipe, so that its messages must be picklable."""
+    """Makes calls in a second process behind a pipe, so that its messages must be picklable."""
 
     name, summary = "second", "in a second process"
 

@@ -1,4 +1,4 @@
-"""A call that something outside interrupted is made again in the same run, once."""
+"""Tests of calls that end because of something outside: each is repeated once in the same run."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("four_cores", "unstaged")
 
 
 def run(part: str, directory: Path) -> tuple[list[tuple[str, str]], list[str]]:
-    """Run a submission that plays a part on two models; returns outcomes with messages, and warnings."""
+    """Run a fake submission on two models; return outcomes with messages, and warnings."""
     settings, listener = replace(SETTINGS, time_budget=TimeBudget.AVERAGE, time_limit_s=60.0), Listener()
     with Local(SandboxChoice(Actors.name), None, 1, print) as local, Records(str(directory / "r.db")) as records:
         record_calls(Run([make_submission("mine", part.encode())], [make_task(2)], settings, local), records, listener)

@@ -1,4 +1,4 @@
-"""Records of another loader do not count: every key has the digest of the code that loads and calls."""
+"""Tests of the loader's digest: records that another loader made do not count."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Calls side by side on this machine, without a sandbox and without TensorFlow: workers are threads that play parts."""
+"""Tests of parallel calls on this machine, without a sandbox and TensorFlow: workers are threads with fake calls."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
 
 
 class Given(SandboxChoice):
-    """The choice of a kind of sandbox that exists already."""
+    """A choice of sandbox that always returns a given kind."""
 
     def __init__(self, kind: Kind) -> None:
         object.__setattr__(self, "given", kind)
@@ -63,7 +63,7 @@ def local(kind: Actors) -> Iterator[Local]:
 def plan(
     local: Local, *texts: str, models: int = 1, settings: RunSettings = QUICK, baselines: bool = False
 ) -> list[PlannedCall]:
-    """Calls of submissions that play `parts`."""
+    """Return planned calls of submissions, each with one of `texts` as its file."""
     submissions = [make_submission(f"s{number}", text.encode()) for number, text in enumerate(texts)]
     if baselines:
         submissions = [replace(submission, is_baseline=True) for submission in submissions]

@@ -1,4 +1,4 @@
-"""How many calls run side by side, and with how many cores each."""
+"""Tests of how many calls run in parallel, and with how many cores each."""
 
 import hypothesis.strategies as st
 import pytest
@@ -14,7 +14,7 @@ from harness.sandbox.job import GIB, MIB
 
 
 def lanes(workers: int | None = None, *, cores: int, gpus: int = 0, memory: int = 1024, limit: int = 4) -> Lanes:
-    """Lanes on a machine with these numbers of cores, GPUs and GiB of memory; `limit` is in GiB per call."""
+    """Return the lanes of a machine with these numbers of cores, GPUs and GiB of memory; `limit` is in GiB per call."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine, "available_cores", lambda: cores)
         patch.setattr(machine, "usable_memory", lambda: Memory(memory * GIB, 0))

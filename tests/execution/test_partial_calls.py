@@ -1,4 +1,4 @@
-"""Conclusions from calls on parts of the training data about whole calls."""
+"""Tests of conclusions about whole calls from calls on parts of the training data."""
 
 from datetime import UTC, datetime
 
@@ -18,7 +18,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def partial(*parts: tuple[int, float], stopped_s: float = 0.0, last: Outcome = Outcome.OK) -> CallsOnParts:
-    """Calls on parts of 50,000 examples: (number of examples, seconds); `last` is the outcome of the last call."""
+    """Return calls on parts of 50,000 examples: (number of examples, seconds); the last call has the outcome `last`."""
     (call, *_) = plan_calls([make_submission()], [make_task(1)], SETTINGS, NOWHERE_TO_RUN)
     outcomes = [Outcome.OK] * (len(parts) - 1) + [last]
     results = [CallResult(outcome, call_wall_s=wall) for outcome, (_, wall) in zip(outcomes, parts, strict=True)]

@@ -1,4 +1,4 @@
-"""Errors of Ray's connection are told in one line with a remedy."""
+"""Tests of errors of Ray's connection: one line with a remedy."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The record of a call: its inputs, limits and result, and no output of a call on a hidden task."""
+"""Tests of the record of a call: inputs, limits and result, but no output on a hidden task."""
 
 import io
 from dataclasses import asdict, replace
@@ -111,7 +111,7 @@ def test_other_records_have_everything(hidden: bool, withhold: Withhold) -> None
 
 
 def test_withholding_does_not_make_it_another_call() -> None:
-    """Otherwise, an organiser who wants to see a hidden output would make all calls again."""
+    """Otherwise an organiser who wants to see hidden outputs would have to repeat all calls."""
     keys = {record(Outcome.OK, hidden=True, withhold=withhold)[0].key for withhold in Withhold}
     assert len(keys) == 1
 

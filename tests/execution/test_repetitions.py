@@ -1,4 +1,4 @@
-"""Repeated calls with other seeds: same settings, separate sandboxes, and the choice of their models."""
+"""Tests of repeated calls with other seeds: same settings, separate sandboxes, and the choice of their models."""
 
 import itertools
 import math
@@ -60,7 +60,7 @@ def test_only_some_models_of_a_large_task_are_called_again() -> None:
 
 
 def test_a_repetition_may_come_before_the_call_itself() -> None:
-    """The position of a call must not reveal whether it is a repetition."""
+    """The position of a call must not tell a submission whether it is a repetition."""
     assert any([call.repeat for call in calls(1, 8)] != [0] * 8 + [1] * 8 for _ in range(3))
 
 
@@ -118,7 +118,7 @@ GRIDS = SMALL + [
 
 
 def starts(models: int) -> list[list[int]]:
-    """Samples of that many models, one for each place where a sample can start."""
+    """Return samples of models, one for each first model that a sample can have."""
     found: dict[int, list[int]] = {}
     for seed in itertools.count():
         sample = choose_repeated(range(models), seed, "toy")
@@ -148,7 +148,7 @@ def test_every_value_of_every_hyperparameter_is_in_it_wherever_it_starts() -> No
 
 
 def test_every_model_is_as_likely_as_any_other() -> None:
-    """Otherwise the spread of the chosen models would not stand for that of all."""
+    """Otherwise the chosen models would not represent all models."""
     assert set(Counter(itertools.chain(*starts(40))).values()) == {10}
 
 

@@ -1,4 +1,4 @@
-"""The same command again makes only the calls that are missing."""
+"""Tests of a repeated command: it makes only the missing calls."""
 
 import gc
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def test_force_does_everything_again(records: Records) -> None:
 
 
 def test_timeouts_of_a_busy_machine_are_made_again_where_that_is_asked(records: Records) -> None:
-    """Those that had a processor for half of their time are final, as are calls that waited but did not time out."""
+    """Only timeouts that had a processor for less than half of their time are repeated."""
     times = {
         "model_0": (Outcome.TIMEOUT, 300.0, 40.0), "model_1": (Outcome.TIMEOUT, 300.0, 299.0),
         "model_2": (Outcome.OK, 200.0, 1.0), "model_3": (Outcome.TIMEOUT, 0.0, 0.0),
@@ -88,7 +88,7 @@ def test_timeouts_of_a_busy_machine_are_made_again_where_that_is_asked(records: 
 
 
 def test_a_retried_timeout_is_made_once(records: Records) -> None:
-    """When the run looks for calls that others have recorded, the old record must not count, and the new one must."""
+    """When the run looks for calls that other runs have recorded, it must find the new record, not the old."""
     call = plan(records, make_submission(), make_task(1)).calls[0]
     record(records, call, Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=1.0)
     made: list[Order] = []
@@ -133,7 +133,7 @@ def test_two_models_with_the_same_files_have_a_record_each(records: Records) -> 
 
 
 def test_two_submissions_with_the_same_files_have_records_each(records: Records) -> None:
-    """Nobody's row may vanish from the board because somebody else handed in the same file."""
+    """If both had the same records, one submission would vanish from the board."""
     for call in plan(records, make_submission("mine"), make_task(2)).calls:
         record(records, call)
     theirs = plan(records, make_submission("theirs"), make_task(2))
@@ -145,7 +145,7 @@ def test_two_submissions_with_the_same_files_have_records_each(records: Records)
 
 @pytest.mark.rest
 def test_a_plan_keeps_none_of_the_records_in_memory(records: Records) -> None:
-    """Each may hold 16 KB of output, and there may be 100,000."""
+    """Each record may hold 16 KB of output, and there may be 100,000."""
     calls = plan(records, make_submission(), make_task(3)).calls
     for call in calls:
         record(records, call)

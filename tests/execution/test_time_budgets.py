@@ -1,4 +1,4 @@
-"""How the seconds of the time limit add up over the models of a task."""
+"""Tests of time budgets: how the seconds of calls add up over the models of a task."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ AVERAGE = replace(EACH, time_budget=TimeBudget.AVERAGE)
 
 
 class Calls:
-    """Those of two submissions on two tasks."""
+    """The calls of two submissions on two tasks."""
 
     def __init__(self, settings: RunSettings) -> None:
         submissions = [make_submission("a", b"a"), make_submission("b", b"b")]
@@ -26,7 +26,7 @@ class Calls:
 
 
 def clock_of(call: PlannedCall, clocks: Clocks | None = None) -> Clock:
-    """Return the clock of a call from `clocks`, or from new clocks."""
+    """Return the clock of a call, from `clocks` or from new clocks."""
     clocks, order = clocks or Clocks(), call.order(0)
     clocks.update([order])
     return clocks.of(order)
@@ -75,7 +75,7 @@ def test_what_earlier_runs_used_is_used() -> None:
 
 
 def test_what_was_used_elsewhere_counts_once_and_can_be_given_back() -> None:
-    """The same order may come again; each order states all seconds that were used before it."""
+    """Each order states all seconds that were used before it, and the same order may come twice."""
     first, second, *_ = Calls(AVERAGE).of("a", "one")
     clocks = Clocks()
     first.budget.spend(12.0)

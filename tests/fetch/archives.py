@@ -1,4 +1,4 @@
-"""Archives of the competition's layout, with small content, and catalogues that name them."""
+"""Small archives in the competition's layout, and catalogues that name them."""
 
 import zipfile
 from collections.abc import Callable, Iterable
@@ -37,12 +37,12 @@ name = "{name}"
 
 
 def content(directory: Path) -> dict[str, bytes]:
-    """The files of the tasks, without the records of where they come from."""
+    """Return path -> content of the tasks' files, without the records of their origin."""
     return {name: data for name, data in files_of(directory) if not name.endswith("fetched.json")}
 
 
 def files_of(directory: Path) -> Iterable[tuple[str, bytes]]:
-    """The files below a directory, as paths in an archive and contents."""
+    """Yield path and content of all files below a directory."""
     for file in sorted(directory.rglob("*")):
         if file.is_file():
             yield str(file.relative_to(directory)), file.read_bytes()
@@ -52,13 +52,13 @@ def make_archive(
     target: Path, tasks: Iterable[str] = ("tiny",), *, prefix: str = "", begin: int = 0, force_zip64: bool = False,
     others: int = 0, more: Callable[[zipfile.ZipFile], None] = lambda _: None, **task: object,
 ) -> Path:  # fmt: skip
-    """Write an archive of tasks with leftovers of a file browser; every other member is stored, the others deflated.
+    """Write an archive of tasks with leftovers of a file browser; every other member is compressed.
 
     Args:
-        prefix: of the names of all members.
-        begin: position of the first member; what is before it is a hole.
+        prefix: first part of the names of all members.
+        begin: position of the first member, behind a hole.
         force_zip64: write all sizes with 64 bits.
-        others: number of further members, of no task.
+        others: number of further members, which belong to no task.
         more: adds members.
     """
     made = target.parent / "made"
@@ -80,7 +80,7 @@ def make_archive(
 
 
 def catalogue(directory: Path, url: str, tasks: Iterable[str] = ("tiny",), *, more: str = "", task: str = "") -> Path:
-    """Write a catalogue; `more` are further lines of its archive, `task` of each task."""
+    """Write a catalogue; `more` are further lines of its archive, `task` further lines of each task."""
     text = CATALOGUE.format(url=url, more=more) + "".join(TASK.format(name=name) + task for name in tasks)
     file = directory / "small.toml"
     file.write_text(text)

@@ -25,7 +25,7 @@ def server(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture(autouse=True)
 def _settings(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
-    """Ask again at once, give up early, keep nothing of the user's, and wait for no disk."""
+    """Repeat requests without a pause, use the tests' cache, and do not wait for the disk."""
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(session, "PAUSES_S", (0, 0, 0))
@@ -35,7 +35,7 @@ def _settings(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
 
 @pytest.fixture
 def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Pgdl:
-    """Runs the command line in an empty folder."""
+    """Return a function that runs the command line in an empty folder."""
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path / "folder")
     return in_process(monkeypatch, capsys)
@@ -49,7 +49,7 @@ def archive(server: Served) -> Path:
 
 @pytest.fixture
 def fetch(pgdl: Pgdl, server: Served, tmp_path: Path) -> Fetch:
-    """Fetches from a catalogue, by default the catalogue of the server's archive."""
+    """Return a function that runs `pgdl task fetch`, by default with a catalogue of the server's archive."""
 
     def run(what: str = "small", *more: object, file: object = None) -> Ended:
         file = file or catalogue(tmp_path, server.url)
@@ -60,7 +60,7 @@ def fetch(pgdl: Pgdl, server: Served, tmp_path: Path) -> Fetch:
 
 @pytest.fixture
 def refusal(fetch: Fetch) -> Refusal:
-    """Fetches, and returns the one line on why nothing is fetched; nothing is taken for a task."""
+    """Return a function that runs a refused fetch, asserts that no task was written, and returns the error line."""
 
     def run(*arguments: object, file: object = None) -> str:
         ended = fetch(*arguments, file=file)
@@ -75,7 +75,7 @@ def refusal(fetch: Fetch) -> Refusal:
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The certificate of the server with encryption, with its key."""
+    """The certificate of the encrypted server, with its key."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl makes the certificate")
     file = tmp_path_factory.mktemp("certificate") / "cert.pem"

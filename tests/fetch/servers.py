@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that serves files in parts, as a store of archives does, and fails as it is told."""
+"""An HTTP server on loopback that serves files in parts, as a store of archives does, and fails on request."""
 
 import re
 import ssl
@@ -17,17 +17,17 @@ class Served:
     """The behaviour of a server.
 
     Attributes:
-        directory: of the files.
+        directory: with the files.
         url: its address.
-        etag: tag of all files; None: no tag.
-        cut_every: bytes after which a connection ends; None for never.
-        stall_s: seconds of silence before each answer, but for the first.
-        ranges: whether parts are sent.
-        redirect_to: address to which all requests are sent on.
-        headers: of every answer, in place of those that belong there.
+        etag: tag of all files, or None for no tag.
+        cut_every: bytes after which a connection ends, or None for never.
+        stall_s: seconds of silence before each answer except the first.
+        ranges: whether parts of files are sent.
+        redirect_to: address to which all requests are redirected.
+        headers: of every answer, in place of the right headers.
         asked: number of requests.
-        statuses: what the next requests are answered, in place of content.
-        hits: the `Range` of every request that was answered with content, and the number of bytes sent.
+        statuses: HTTP statuses of the next answers, which have no content.
+        hits: `Range` and number of sent bytes of every request that was answered with content.
     """
 
     directory: Path
@@ -46,7 +46,7 @@ class Served:
 
 @contextmanager
 def serve(directory: Path, context: ssl.SSLContext | None = None) -> Iterator[Served]:
-    """Serve a directory, with encryption if there is a context for it."""
+    """Serve a directory, with encryption if there is a TLS context."""
     served = Served(directory)
 
     class Handler(_Handler):

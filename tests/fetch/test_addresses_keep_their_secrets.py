@@ -1,4 +1,4 @@
-"""A password and a key in the address of an archive, a catalogue or a proxy are printed and written nowhere."""
+"""Tests of secrets in the address of an archive, a catalogue or a proxy: no output and no file has them."""
 
 import hashlib
 import socket
@@ -15,7 +15,7 @@ from tests.fetch.servers import Served
 
 
 def secret(address: str) -> str:
-    """An address with a password and a key."""
+    """Return the address with a password and a key."""
     return f"{address.replace('//', f'//me:{SECRET}@')}?signature={SECRET}"
 
 
@@ -25,7 +25,7 @@ def digest(file: Path) -> str:
 
 @pytest.fixture
 def known(server: Served, archive: Path) -> Path:
-    """A catalogue on the server with a secret in the address of its archive."""
+    """A catalogue on the server whose archive's address contains a secret."""
     file = catalogue(server.directory, server.url)
     file.write_text(file.read_text().replace(f"{server.url}/data.zip", secret(f"{server.url}/data.zip")))
     return file
@@ -81,7 +81,7 @@ def test_of_a_fetch_that_is_to_be_continued(
 
 @pytest.mark.parametrize("key", ["url", "adress", "sha256"])
 def test_of_a_catalogue_with_a_mistake(pgdl: Pgdl, tmp_path: Path, known: Path, key: str) -> None:
-    """Messages repeat what was found, but for addresses."""
+    """Error messages quote the wrong text, but no address."""
     wrong = f'{key} = "ftp://me:{SECRET}@host/x?signature={SECRET}"'
     file = tmp_path / "wrong.toml"
     file.write_text("\n".join(wrong if line.startswith("url") else line for line in known.read_text().splitlines()))

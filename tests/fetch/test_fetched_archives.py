@@ -1,4 +1,4 @@
-"""Tasks from an archive with a known digest: nothing else is unpacked, and nothing leaves the directory."""
+"""Tests of tasks from an archive with a known digest: nothing else is unpacked, and nothing leaves the directory."""
 
 import gzip
 import hashlib
@@ -31,7 +31,7 @@ def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
 
 
 def tarred(directory: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
-    """An archive of these members."""
+    """Write an archive of these members."""
     file = directory / "archive.tar.gz"
     with tarfile.open(file, "w:gz") as archive:
         for member, content in members:
@@ -134,7 +134,7 @@ def headers(name: str, kind: bytes, number: int, content: bytes = b"") -> bytes:
 
 
 def holes(number: int) -> bytes:
-    """A sparse file in which every list of holes announces a further list."""
+    """Return a sparse tar member with `number` lists of holes, each of which announces a further list."""
     header = bytearray(headers("weights", tarfile.GNUTYPE_SPARSE, 1))
     header[482] = 1
     header[148:156] = b" " * 8
@@ -183,7 +183,7 @@ def written(content: bytes) -> Callable[[Path], object]:
 
 
 def zipped(method: int = zipfile.ZIP_DEFLATED, mode: int = 0) -> Callable[[Path], object]:
-    """A zip of one member."""
+    """Return a function that writes a zip of one member."""
 
     def write(file: Path) -> None:
         entry = zipfile.ZipInfo("x")

@@ -1,4 +1,4 @@
-"""Tasks of a corpus: only the requested members are downloaded, and the result equals the archive."""
+"""Tests of tasks of a corpus: only their members are downloaded, and the result equals that of the whole archive."""
 
 import json
 import shutil

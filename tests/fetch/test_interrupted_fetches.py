@@ -1,4 +1,4 @@
-"""Lines that are cut, archives that change, full disks, killed processes: nothing half-written is taken for whole."""
+"""Tests of cut connections, changed archives, full disks and killed processes: no partial task counts as whole."""
 
 import errno
 import fcntl
@@ -205,7 +205,7 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
 
 
 def test_a_killed_process_is_continued(pgdl: Pgdl, fetch: Fetch, server: Served, file: Path) -> None:
-    """A process of its own is killed while the server is silent; until the end nothing is taken for a task."""
+    """The process is killed while the server is silent; until the fetch ends, nothing counts as a task."""
     server.stall_s = 0.3  # long beside the look at the journal, on a busy machine too
     arguments = ["task", "fetch", "small", "--catalogue", str(file), "--tasks", str(TASKS)]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
@@ -259,7 +259,7 @@ def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
 def test_what_an_earlier_archive_had_does_not_get_into_the_task(
     pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
 ) -> None:
-    """It was interrupted after some shards that the next version of the archive does not have."""
+    """The fetch was interrupted after a shard that the archive's next version does not have."""
     kept = staging.StagedTask(TASKS, "tiny")
     kept.begin(FetchRequest("small", None, whole=False, catalogue=True))
     left = kept.staged_path("dataset_1/train/shard_7.tfrecord")
@@ -273,7 +273,7 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(
 
 
 def test_a_model_that_gets_a_file_more_is_extended(fetch: Fetch, server: Served) -> None:
-    """Existing directories are no obstacle."""
+    """The directories of the task exist already."""
     later = make_archive(server.directory / "later.zip")
     with zipfile.ZipFile(later) as members, zipfile.ZipFile(server.directory / "data.zip", "w") as earlier:
         for entry in members.infolist():
@@ -337,7 +337,7 @@ def test_two_fetches_into_one_directory_do_not_meet(fetch: Fetch, file: Path) ->
 def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
     pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise the command that continues the first would make a smaller corpus of it, whose score says nothing."""
+    """Otherwise the next command would fetch a smaller corpus, whose score means nothing."""
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
     file = catalogue(tmp_path, server.url, tasks)

@@ -1,4 +1,4 @@
-"""Where servers lead requests: every step is looked at before it is taken, and headers are not trusted."""
+"""Tests of redirections: every address is checked before it is requested, and headers are not trusted."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.fetch.servers import Served
 
 @pytest.fixture(autouse=True)
 def _accepted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The certificate of the server with encryption is accepted."""
+    """Accept the certificate of the encrypted server."""
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
 
 
@@ -52,7 +52,7 @@ def test_a_way_to_no_address_is_one_line(
 
 
 def test_an_answer_that_leads_elsewhere_is_not_read(refusal: Refusal, server: Served) -> None:
-    """The answer promises more bytes than it sends: reading it would take long, and end with an error."""
+    """The answer announces more bytes than it sends: reading it would take long, and end with an error."""
     server.redirect_to = "ftp://127.0.0.1"
     server.headers = {"Content-Length": str(10**12)}
     assert "leads to no address" in refusal("small", "--whole")

@@ -1,4 +1,4 @@
-"""A refused fetch is one line with a remedy, and leaves nothing behind; archives are not trusted."""
+"""Tests of refused fetches: one line with a remedy, and no leftovers; archives are not trusted."""
 
 import shutil
 import stat

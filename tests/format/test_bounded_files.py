@@ -1,4 +1,4 @@
-"""A file may declare any size; no more is read than its bound. These files have holes, and little else."""
+"""Tests of files that declare enormous sizes: the harness reads no more than a bound. The files are sparse."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Files that libraries read with odd errors, or never to their end; shards are scanned without copies."""
+"""Tests of damaged files, on which libraries raise odd errors or never end; and of shards scanned without copies."""
 
 import hashlib
 import io
@@ -52,7 +52,7 @@ def zipped(tmp_path: Path, *members: str) -> Path:
 
 
 def replace(file: Path, offset: int, content: bytes) -> None:
-    """Replace bytes of the last entry in the archive's list of members."""
+    """Replace bytes of the last entry in the zip's directory."""
     found = bytearray(file.read_bytes())
     start = found.rindex(b"PK\1\2") + offset
     found[start : start + len(content)] = content
@@ -120,7 +120,7 @@ def test_names_with_any_digits_have_an_order() -> None:
 
 @pytest.mark.parametrize("length", [0, 2**64 - 16, 2**64 - 4096, 5000])
 def test_a_heap_of_hdf5_without_end(tmp_path: Path, length: int) -> None:
-    """The library would read it for ever, and no signal would end that."""
+    """The HDF5 library would read this file for ever, and no signal would end that."""
     models(tmp_path)
     file = tmp_path / "d.h5"
     content = bytearray(file.read_bytes())
@@ -156,7 +156,7 @@ SHAPE = (4,)
 
 
 def as_list(array, kind, **values):
-    """A tensor whose numbers are in the field for their type."""
+    """Return a serialized tensor whose numbers are in the list for their type, such as `float_val`."""
     proto = TensorProto(dtype=kind, **values)
     for size in np.shape(array):
         proto.tensor_shape.dim.add(size=size)
@@ -164,7 +164,7 @@ def as_list(array, kind, **values):
 
 
 def payloads(n_samples=40):
-    """Samples in all the forms in which TensorFlow may have written them."""
+    """Yield samples in all forms in which TensorFlow may have written them."""
     random = np.random.default_rng(0)
     for number, order, label in itertools.islice(itertools.product(range(9), (1, -1), range(3)), n_samples):
         inputs = random.normal(size=SHAPE).astype(np.float32)
@@ -205,7 +205,7 @@ def test_numbers_without_a_shape_are_samples_too(tmp_path):
 
 
 def test_bytes_that_look_like_the_inputs_are_not_taken_for_them(tmp_path):
-    """The first sample has its numbers in two places, and the second in one."""
+    """In the first sample, the numbers of the inputs occur twice."""
     first, second = (np.full(SHAPE, value, np.float32) for value in (1.0, 2.0))
     label = tensor(np.int32(1))
     samples = [example(a=tensor(first), inputs=tensor(inputs), output=label) for inputs in (first, second)]

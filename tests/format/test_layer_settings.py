@@ -1,6 +1,6 @@
-"""A measure sees only the settings that decide the computation of a trained layer.
+"""Tests that measures see only the settings that decide the computation of a trained layer.
 
-The lists of settings are compared with both versions of Keras: a setting that a new version adds is noticed here.
+The lists of settings are compared with both versions of Keras, so a setting that a new version adds is noticed.
 """
 
 import inspect
@@ -50,7 +50,7 @@ each_layer = pytest.mark.parametrize("layer", sorted(SUPPORTED))
 
 
 def known_to(keras: Any, layer: str) -> dict[str, Any]:
-    """The settings that a version of Keras knows or writes, with their values in some layer."""
+    """Return the settings of a layer in a version of Keras, with valid values."""
     kind = getattr(keras.layers, layer)
     arguments = inspect.signature(kind).parameters.values()
     named = {one.name: one.default for one in arguments if one.kind == one.POSITIONAL_OR_KEYWORD}
@@ -61,13 +61,13 @@ def known_to(keras: Any, layer: str) -> dict[str, Any]:
 
 
 def written(layer: str, config: dict[str, Any]) -> str:
-    """The file of a network of one layer."""
+    """Return the canonical config.json of a network with one layer."""
     content = {"model_config": [{"layer_name": layer, **config}], "input_shape": [8, 8, 8, 8]}
     return canonical({**content, "keras_version": "3.0.0"})
 
 
 def canonical(content: dict[str, Any]) -> str:
-    """The file that a measure can read of a network whose config.json has this content."""
+    """Return the config.json that a submission sees if the model's config.json has this content."""
     return json.dumps(parse_architecture(content, Path("config.json")).canonical, sort_keys=True)
 
 
@@ -87,7 +87,7 @@ def another(name: str, value: Any) -> Any:
 
 
 def changed(layer: str) -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
-    """For each version of Keras: settings of a layer, the name of a setting, and the settings after its change."""
+    """Return, for each setting in each version of Keras: settings, name of the setting, settings after its change."""
     cases = []
     for keras in VERSIONS.values():
         config = known_to(keras, layer)
@@ -139,6 +139,15 @@ def test_settings_that_decide_what_a_layer_computes_change_the_file(layer: str) 
 
 
 @each_layer
+def test_values_that_are_not_written_are_defaults_of_keras(layer: str) -> None:
+    for config in (known_to(keras, layer) for keras in VERSIONS.values()):
+        for name in config.keys() & MEANINGLESS.keys() & set(SUPPORTED[layer]):
+            rest = {one: value for one, value in config.items() if one != name}
+            is_written = written(layer, {**rest, name: MEANINGLESS[name]}) != written(layer, rest)
+            assert is_written == (config[name] != MEANINGLESS[name]), name
+
+
+@each_layer
 def test_settings_that_one_version_lacks_have_one_value_which_is_not_written(layer: str) -> None:
     for before, name, after in changed(layer):
         if name in MEANINGLESS and name not in SUPPORTED[layer]:
@@ -172,7 +181,7 @@ NOT_JSON = {"dtype", "gptq_unpacked_column_size", "quantization_config", "weight
 @pytest.mark.rest
 @pytest.mark.parametrize("layer", sorted(SUPPORTED.keys() | TRAINING_ONLY.keys()))
 def test_the_other_values_are_valid(layer: str) -> None:
-    """Otherwise, the tests above would compare invalid files."""
+    """Otherwise the tests above would compare invalid files."""
     for keras in VERSIONS.values():
         config = known_to(keras, layer)
         for name in config.keys() - NOT_JSON:
@@ -180,7 +189,7 @@ def test_the_other_values_are_valid(layer: str) -> None:
 
 
 def made(keras: Any, layer: str, config: dict[str, Any]) -> Any:
-    """A layer of a version of Keras."""
+    """Return the layer in a version of Keras."""
     kind = getattr(keras.layers, layer)
     return kind(**{name: value for name, value in config.items() if name in inspect.signature(kind).parameters})
 
@@ -202,7 +211,7 @@ def test_what_is_left_out_changes_no_output(layer: str, version: str) -> None:
 
 
 def outputs(keras: Any, layer: str, config: dict[str, Any]) -> Any:
-    """The output of a layer with given weights."""
+    """Return the output of a layer with fixed random weights."""
     computing = made(keras, layer, config)
     inputs = tf.constant(INPUTS.get(layer, np.arange(12.0).reshape(4, 3)), "float32")
     given = [inputs, inputs] if layer == "MultiHeadAttention" else [inputs]
@@ -214,7 +223,7 @@ def outputs(keras: Any, layer: str, config: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_other_layers_of_keras_are_not_mistaken_for_misspellings(version):
-    """`Normalization` is no misspelt `UnitNormalization`, `GRU` no `ELU`, and neither is code."""
+    """`Normalization` is not taken for a misspelt `UnitNormalization`, nor `GRU` for `ELU`, nor code for a layer."""
     classes = {value.__name__ for value in vars(VERSIONS[version].layers).values() if inspect.isclass(value)}
     others = sorted(classes - SUPPORTED.keys() - TRAINING_ONLY.keys() - {"InputLayer", "Lambda"})
     assert {"GRU", "LSTM", "Normalization", "SpectralNormalization"} <= set(others)

@@ -1,4 +1,4 @@
-"""Outputs of layers: the shapes that Keras computes, and whether the outputs are logits."""
+"""Tests of layers' outputs: their shapes are those of Keras, and logits are recognised."""
 
 import json
 from pathlib import Path
@@ -122,7 +122,7 @@ def listed(name: str, **settings: Any) -> dict[str, Any]:
 
 
 def graph(*layers: tuple[str, str, dict[str, Any], list[str]], calls: int = 1) -> Architecture:
-    """A functional model of layers (name, class, settings, inputs); the last, called `calls` times, is the output."""
+    """Return a functional model of layers (name, class, settings, inputs); the last layer is called `calls` times."""
     shape = {"name": "input", "class_name": "InputLayer", "config": {"name": "input", "batch_shape": [None, 4]}}
     entries = [shape | {"inbound_nodes": []}]
     for name, class_name, settings, sources in layers:
@@ -220,7 +220,7 @@ def test_a_layer_without_effect_that_is_called_twice_hides_no_softmax() -> None:
 
 
 def test_keras_writes_the_default_of_layers_that_augment() -> None:
-    """`training=True` of a layer that somebody wants to be active is refused, as before."""
+    """If somebody set `training=True` to keep a layer active, it is still refused."""
 
     def written(class_name: str, settings: dict[str, Any]) -> Architecture:
         source = {"class_name": "__keras_tensor__", "config": {"keras_history": ["input", 0, 0], "shape": [None, 4]}}

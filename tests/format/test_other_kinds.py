@@ -1,4 +1,4 @@
-"""Files of another kind than expected: the error names the kind and the remedy, and quotes nothing."""
+"""Tests of files of another kind than expected: the error names the kind and the remedy, and quotes nothing."""
 
 import bz2
 import gzip
@@ -103,7 +103,7 @@ def test_a_byte_order_mark_is_no_part_of_json_and_toml(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_grey_images_of_16_bits_keep_their_high_bytes(channels: int, tmp_path: Path) -> None:
-    """As TensorFlow decodes them, and `pgdl task build` reads the same folder."""
+    """TensorFlow decodes them in this way, and `pgdl task build` reads the same folder."""
     grey = (np.arange(16).reshape(4, 4) * 4096 + 255).astype(np.uint16)
     (tmp_path / "images/0").mkdir(parents=True)
     Image.fromarray(grey).save(tmp_path / "images/0/a.png")

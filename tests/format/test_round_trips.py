@@ -1,4 +1,4 @@
-"""Round trips of a task's files, also through TensorFlow and Keras, with reproducible bytes."""
+"""Tests of round trips of a task's files, also through TensorFlow and Keras, with reproducible bytes."""
 
 import json
 from itertools import product

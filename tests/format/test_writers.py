@@ -1,4 +1,4 @@
-"""Layers that Keras 2 and Keras 3 define differently are read as their writer means them, or refused."""
+"""Tests of layers that Keras 2 and Keras 3 define differently: read as their writer means them, or refused."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def canonical(content: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def listed(*layers: dict[str, Any], shape: tuple[int, ...] = (8,), **more: str) -> dict[str, Any]:
-    """The content of a config.json in the competition's form."""
+    """Return the content of a config.json in the competition's form."""
     return {"model_config": [*layers], "input_shape": [*shape], **more}
 
 
@@ -71,7 +71,7 @@ def test_without_a_version_they_are_refused(one: dict[str, Any]) -> None:
 
 
 def test_keras_2_leaves_the_dilation_of_a_transposed_convolution_in_3d_out() -> None:
-    """`tf_keras` 2.21 ignores the dilation, too: its outputs have the same shape and numbers as without dilation."""
+    """`tf_keras` 2.21 ignores the dilation, too: outputs have the shape and the numbers of a layer without dilation."""
     found = [canonical(listed(DILATED, shape=(5, 5, 5, 1), keras_version=version)) for version in ("2.15.0", "3.0.0")]
     assert [layers[0]["config"]["dilation_rate"] for layers in found] == [1, [2, 2, 2]]
 
@@ -101,7 +101,7 @@ def test_layers_that_treat_masks_differently_are_refused_behind_a_mask_only(one:
 
 
 def graph(branches: tuple[bool, bool], version: str = "2.15.0") -> dict[str, Any]:
-    """A sum of two embeddings, with masks or without, then attention."""
+    """Return a network that adds two embeddings, with or without masks, and applies attention to the sum."""
 
     def node(name: str, class_name: str, *sources: str, **config: Any) -> dict[str, Any]:
         nodes = [[[source, 0, 0] for source in sources]] if sources else []
@@ -172,7 +172,7 @@ def test_a_sequential_model_of_keras_2_0_is_the_list_of_its_layers() -> None:
 
 
 def weights_file(path: Path, kernel_shape: tuple[int, ...], norm_shape: tuple[int, ...], **attributes: str) -> Path:
-    """A weight file of a convolution and a batch normalization as Keras 2 writes it."""
+    """Write the weights of a convolution and a batch normalization as Keras 2 does."""
     with h5py.File(path, "w") as file:
         file.attrs.update({"layer_names": ["c", "n"], **attributes})
         for name, shapes in (("c", {"k": kernel_shape}), ("n", dict.fromkeys("gbmv", norm_shape))):
@@ -245,7 +245,7 @@ def test_layers_with_the_channels_last_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_layer_without_effect_does_not_part_permutations_that_undo_each_other(tmp_path: Path) -> None:
-    """With and without dropout, a model in Keras' own JSON has the same number of permutations."""
+    """Permutations that cancel each other are removed even if dropout lies between them."""
 
     def convolution(name: str) -> dict[str, object]:
         config = {"name": name, "filters": 2, "kernel_size": 1, "data_format": "channels_first"}

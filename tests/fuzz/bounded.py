@@ -36,7 +36,7 @@ MOST = 2000
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader of strangers' files."""
+    """A reader of strangers' files: it makes a valid sample, and reads it after a change."""
 
     make: Callable[[Path], object]
     read: Callable[[Path], object]
@@ -45,19 +45,19 @@ class Reader:
 
 
 class Outcome(NamedTuple):
-    """The result of a reading, and a text about it."""
+    """How a reading ended, and a text about it."""
 
     how: str
     text: str
 
     @property
     def is_right(self) -> bool:
-        """Whether only a result or a documented error in a line or more came out."""
+        """Whether the reader returned a result or raised a documented error."""
         return self.how in (READ, REFUSED)
 
 
 class Bounded:
-    """A context with a process that reads; after one that ended or hangs there is another."""
+    """A context with a process for readings; the process is replaced after it ended or hung."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -72,7 +72,7 @@ class Bounded:
         self._end()
 
     def read(self, name: str, directory: Path) -> Outcome:
-        """Let a reader read a directory."""
+        """Let the reader `name` read a directory in the process."""
         process = self._started()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -122,7 +122,7 @@ def _answer(reader: Reader, directory: Path) -> Outcome:
 
 
 def main(readers: Mapping[str, Reader]) -> None:
-    """Answer until there are no more questions."""
+    """Answer requests for readings until the input ends."""
     warnings.simplefilter("ignore")
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever libraries print

@@ -35,19 +35,19 @@ PIECES = [
 
 
 def changed(content: bytes, chance: Random) -> bytes:
-    """Return the content after one of the changes."""
+    """Return the content after a random change of any kind."""
     return chance.choice(_CHANGES)(content, chance)
 
 
 def _place(content: bytes, chance: Random) -> int:
-    """A position, more often near the beginning and the end, where headers are."""
+    """Return a random position, more often near the beginning and the end, where headers are."""
     length = len(content)
     near = min(length, 512)
     return chance.choice((chance.randint(0, length), chance.randint(0, near), length - chance.randint(0, near)))
 
 
 def flipped(content: bytes, chance: Random) -> bytes:
-    """Return the content with other bytes."""
+    """Return the content with some bytes changed."""
     found = bytearray(content)
     for _ in range(chance.choice((1, 1, 3, 20)) if found else 0):
         place = min(_place(content, chance), len(found) - 1)
@@ -98,7 +98,7 @@ _MARK = "<<odd>>"
 
 
 def changed_text(content: bytes, chance: Random) -> bytes:
-    """Change a line: it is repeated, removed, replaced, or gets a piece or a number that parsers dislike."""
+    """Return text with a line repeated, removed, replaced, or with an inserted piece or number that parsers dislike."""
     lines = content.splitlines(keepends=True) or [b""]
     place, other = chance.randrange(len(lines)), chance.randrange(len(lines))
     line = lines[place]
@@ -111,7 +111,7 @@ def changed_text(content: bytes, chance: Random) -> bytes:
 
 
 def changed_json(content: bytes, chance: Random) -> bytes:
-    """Replace, remove, rename or double a value somewhere in JSON."""
+    """Return JSON with one value replaced, removed, renamed or doubled."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
@@ -135,7 +135,7 @@ def changed_json(content: bytes, chance: Random) -> bytes:
 
 
 def changed_json_line(content: bytes, chance: Random) -> bytes:
-    """Change the JSON of a line."""
+    """Return the content with one line of JSON changed."""
     lines = content.splitlines(keepends=True) or [b""]
     place = chance.randrange(len(lines))
     lines[place] = changed_json(lines[place], chance).strip() + b"\n"
@@ -143,7 +143,7 @@ def changed_json_line(content: bytes, chance: Random) -> bytes:
 
 
 def _places(found: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every list or object with each of its keys."""
+    """Yield (holder, key) of every value in JSON; the holder is a list or an object."""
     pending: list[Any] = [{"": found}]
     while pending:
         holder = pending.pop()

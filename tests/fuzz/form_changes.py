@@ -1,4 +1,4 @@
-"""Changes that suit a file's form, of archives, records, images, HDF5 files and arrays; checksums stay right."""
+"""Changes of archives, records, images, HDF5 files and arrays that keep their form and checksums valid."""
 
 import gzip
 import io
@@ -28,7 +28,7 @@ from tests.fuzz.changes import (
 
 
 def changed_hdf5(content: bytes, chance: Random) -> bytes:
-    """Change attributes, groups and arrays; the content is whole, since the library may crash on any other."""
+    """Change attributes, groups and arrays of a whole HDF5 file; on a cut file, the library may crash."""
     image = io.BytesIO(content)
     with h5py.File(image, "r+") as file:
         names: list[str] = []
@@ -91,7 +91,7 @@ _TYPES = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, b
 
 
 def changed_zip(content: bytes, chance: Random) -> bytes:
-    """Write an archive again, with a changed member, name or list of members."""
+    """Return a zip with a changed member, name or list of members."""
     with zipfile.ZipFile(io.BytesIO(content)) as old:
         members = [(info, old.read(info)) for info in old.infolist()]
     image, chosen = io.BytesIO(), chance.choice(members)[0]
@@ -118,7 +118,7 @@ def changed_zip(content: bytes, chance: Random) -> bytes:
 
 
 def changed_tar(content: bytes, chance: Random) -> bytes:
-    """Write an archive again, with other kinds and names of members, or packed."""
+    """Return a tar with other kinds and names of members, or a compressed tar."""
     image = io.BytesIO()
     with (
         tarfile.open(fileobj=io.BytesIO(content)) as old,
@@ -135,12 +135,12 @@ def changed_tar(content: bytes, chance: Random) -> bytes:
 
 
 def changed_gzip(content: bytes, chance: Random) -> bytes:
-    """Change the compressed content."""
+    """Change the content before compression."""
     return gzip.compress(flipped(gzip.decompress(content), chance))
 
 
 def changed_records(content: bytes, chance: Random) -> bytes:
-    """Change the payload of a record of TensorFlow, or its length."""
+    """Change the payload or the length of a TensorFlow record."""
     payloads, start = [], 0
     while start + 16 <= len(content) and len(payloads) < 100:
         (length,) = struct.unpack_from("<Q", content, start)

@@ -1,4 +1,4 @@
-"""Mutates the files of a reader's sample, and lets them be read."""
+"""Changes the files of a reader's sample at random, and lets the reader read them."""
 
 import random
 import shutil
@@ -13,13 +13,13 @@ from tests.fuzz.readers import READERS
 def fuzz(
     names: list[str], seeds: Iterator[int], scratch: Path, kept: Path | None = None
 ) -> Iterator[tuple[str, int, Outcome]]:
-    """Yield reader, seed and outcome of each reading; one seed gives each reader one reading.
+    """Yield reader, seed and outcome of each reading; with each seed, each reader reads once.
 
     Args:
         names: of the readers.
-        seeds: each decides which file is changed, and how.
+        seeds: each seed decides which file is changed, and how.
         scratch: an empty directory.
-        kept: where the files of readings that were not right are kept, in a directory SEED-READER.
+        kept: where the files of wrong readings are kept, in a directory SEED-READER.
     """
     for name in names:
         (scratch / _folder(name)).mkdir()
@@ -38,7 +38,7 @@ def fuzz(
 
 
 def change_files(name: str, directory: Path, seed: int) -> None:
-    """Change one file of a sample, at times several."""
+    """Change one file of a sample, sometimes two."""
     chance = random.Random(f"{seed} {name}")
     files = sorted(path for path in directory.glob(READERS[name].changed) if path.is_file())
     for file in chance.sample(files, min(len(files), chance.choice((1, 1, 1, 2)))):

@@ -1,7 +1,7 @@
 """Every reader of files that a stranger may have written, with a sample that it accepts.
 
-A reader takes the directory of a sample in which a file has been changed. It must return a result, or raise `UserError`
-or an error that its room documents.
+A reader gets the directory of a sample in which a file was changed. It must return a result, or raise `UserError` or an
+error that its package documents.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ REFERENCE = "tiny/model_configs.json"
 
 
 def _submission(directory: Path) -> None:
-    """Read it as the bounded process does, and parse the answer."""
+    """Read submissions as the bounded process does, and parse its answer."""
     for read, path in ((read_zip, directory / "submission.zip"), (read_folder, directory / "folder")):
         answer = io.BytesIO(READY)
         answer.seek(len(READY))
@@ -109,7 +109,7 @@ def _listing(directory: Path) -> object:
 
 
 def _database(directory: Path) -> object:
-    """Read it as boards, lists of calls and other programs do."""
+    """Read a database in all ways in which boards, lists of calls and other programs read it."""
     file, tasks = directory / "results.db", directory / "tasks"
     with Records(str(file), read_only=True) as records:
         records.requests()
@@ -120,7 +120,7 @@ def _database(directory: Path) -> object:
 
 
 def _board(directory: Path) -> None:
-    """Make a board in every form, and a site, which is as it is computed again."""
+    """Make a board in every format, and a site; assert that the site verifies."""
     found = pgdl.board(tasks_dir=directory / "tasks", results=directory / "results.db", with_site=True)
     write(found.board, directory / "leaderboard")
     assert found.site is not None
@@ -134,7 +134,7 @@ def _merge(directory: Path) -> object:
 
 
 def _writing(directory: Path) -> None:
-    """Open it as a run does."""
+    """Open a database as a run does, and write to it."""
     with Records(str(directory / "results.db")) as records, Claims(records) as claims:
         claims.take(["k"])
 

@@ -1,4 +1,4 @@
-"""Files of every kind that a stranger may have written, as their readers accept them; no framework is needed."""
+"""Samples of every kind of file that a stranger may have written; they need no framework."""
 
 import json
 import shutil
@@ -78,7 +78,7 @@ tasks = ["tiny"]
 
 
 def submission(directory: Path) -> None:
-    """A zip and a folder with metadata."""
+    """Write a submission as a zip, and as a folder with metadata."""
     (directory / "folder").mkdir()
     (directory / "folder/metadata").write_text(METADATA)
     (directory / "folder/complexity.py").write_text(
@@ -90,7 +90,7 @@ def submission(directory: Path) -> None:
 
 
 def task(directory: Path) -> None:
-    """A task with its mark, contents and origin."""
+    """Write a task with the files that mark it as hidden, list its contents and state its origin."""
     make_task(directory, n_models=2, hidden=True, n_shards=1, n_train=6, n_test=3)
     tiny = directory / "tiny"
     write_json(
@@ -132,7 +132,7 @@ def _layer(name: str, kind: str, inputs: list[str], **config: object) -> dict[st
 
 
 def models(directory: Path) -> None:
-    """Models in every form that an import reads, and their table."""
+    """Write models in every form that `pgdl task import` reads, and their table."""
     weights = weights_of(1, 4, 0)
     write_keras(directory / "a.keras", network(**CELL), hdf5(weights))
     write_json(directory / "b.json", network(**CELL))
@@ -158,7 +158,7 @@ def models(directory: Path) -> None:
 
 
 def exported(directory: Path) -> None:
-    """A dense layer as `torch.export.save` writes it."""
+    """Write a dense layer in the form of `torch.export.save`."""
     sizes = {"x": [2, 3, 2], "flatten": [2, 6], "linear": [2, 4]}
     tensors = {name: {"sizes": [{"as_int": size} for size in shape]} for name, shape in sizes.items()}
     weight = {
@@ -200,7 +200,6 @@ def _node(target: str, output: str, **arguments: object) -> dict[str, object]:
 
 
 def arrays(directory: Path) -> None:
-    """Arrays and images."""
     images = np.linspace(0, 255, 4 * 5 * 5).reshape(4, 5, 5, 1)
     labels = np.array([0, 1, 1, 0])
     np.savez_compressed(
@@ -215,7 +214,6 @@ def arrays(directory: Path) -> None:
 
 
 def recipes(directory: Path) -> None:
-    """Recipes, competitions and catalogues."""
     (directory / "recipe.toml").write_text(RECIPE)
     (directory / "competition.toml").write_text(COMPETITION)
     (directory / "catalogue.toml").write_text(
@@ -224,7 +222,7 @@ def recipes(directory: Path) -> None:
 
 
 def archives(directory: Path) -> None:
-    """Archives of a task."""
+    """Write archives of a task as zip and tar."""
     made = directory / "x"
     made.mkdir()
     make_archive(made / "tasks.zip", n_models=2, n_train=3, n_test=3, n_shards=1)
@@ -237,13 +235,13 @@ def archives(directory: Path) -> None:
 
 
 def site(directory: Path) -> None:
-    """A site of two tasks."""
+    """Write a site of two tasks."""
     data, _ = make_site(directory / "reference")
     write_site(data, directory / "site")
 
 
 def database(directory: Path) -> None:
-    """Records of two submissions, and the task that they are of."""
+    """Write records of two submissions, and their task."""
     references(directory / "tasks")
     made = [
         *rows("mine"),
@@ -256,7 +254,7 @@ def database(directory: Path) -> None:
 
 
 def predictions(directory: Path) -> None:
-    """Values of a task's models as the competition's files have them."""
+    """Write values of a task's models as a `.predict` file of the competition."""
     references(directory / "tasks")
     write_json(directory / "values/toy.predict", {f"model_{n}": n / 7 if n % 3 else "EXCEEDED" for n in range(8)})
 
@@ -266,7 +264,7 @@ MINE = Submission("mine", {"complexity.py": b""})
 
 
 def settings() -> PhaseSettings:
-    """Those of the phase of the results."""
+    """Return the settings of the phase that `results` belong to."""
     digests = TaskDigests(models={f"model_{n}": "m0" for n in range(8)}, data="t0")
     return PhaseSettings(
         name="Feedback", is_check=False, time_limit_s=300.0, memory_bytes=2**32, execution_time_limit_s=600,
@@ -275,7 +273,7 @@ def settings() -> PhaseSettings:
 
 
 def results(directory: Path) -> None:
-    """An output of the ingestion program, and as it is downloaded, beside the submission."""
+    """Write an output of the ingestion program, unpacked and as it is downloaded, and its submission."""
     output = directory / "output"
     output.mkdir()
     with Records(str(directory / "made.db")) as records:
@@ -291,5 +289,5 @@ def results(directory: Path) -> None:
 
 
 def report(directory: Path) -> None:
-    """The report of a change."""
+    """Write the report of a change."""
     (directory / "report.json").write_text(REPORT.to_json())

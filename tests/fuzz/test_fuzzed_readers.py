@@ -1,4 +1,4 @@
-"""Mutated files through every reader of strangers' files; `make fuzz` does so for an hour."""
+"""Tests of mutated files with every reader of strangers' files; `make fuzz` tries them for an hour."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def test_a_seed_decides_what_is_changed(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Readers that fail, use more memory than they may, end their process, or do not end."""
+    """The readers fail, use too much memory, end their process, or never end."""
     monkeypatch.setattr(bounded, "DEADLINE_S", 5.0)
     monkeypatch.setattr(bounded, "MODULE", "tests.fuzz.wrong_readers")
     with Bounded() as process:

@@ -1,4 +1,4 @@
-"""Readers with faults, in place of the true ones."""
+"""Faulty readers, which the tests put in place of the real readers."""
 
 import os
 import threading
@@ -9,7 +9,7 @@ from tests.fuzz.bounded import MEMORY, Reader, main
 
 
 def _nothing(_directory: Path) -> None:
-    """Accept anything."""
+    """Accept any directory."""
 
 
 def _raises(_directory: Path) -> None:

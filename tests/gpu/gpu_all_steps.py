@@ -1,4 +1,4 @@
-"""All steps, in the order in which they run."""
+"""Imports all steps; `ORDER` is the order in which they run."""
 
 import gpu_files
 import gpu_machine

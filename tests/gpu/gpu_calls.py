@@ -1,4 +1,4 @@
-"""Calls of the small submissions in tests/gpu/submissions, by the harness' own parts, on a tiny model."""
+"""Calls of the small submissions in tests/gpu/submissions on a tiny model, made with functions of the harness."""
 
 import ctypes
 import os
@@ -27,7 +27,7 @@ WORK = Path(os.environ.get("PGDL_GPU_WORK", "build/gpu/work"))
 
 
 def require_gpu() -> Gpu:
-    """Return the first GPU; skips the step where there is none."""
+    """Return the first GPU, or skip the step."""
     gpus = find_gpus()
     if not gpus:
         raise Skip("no GPU: /proc/driver/nvidia/gpus describes none that has a device node")
@@ -44,7 +44,7 @@ def runtimes() -> list[str]:
 
 @cache
 def best_kind() -> str:
-    """Return the name of the kind of sandbox that `auto` chooses, `none` where none works."""
+    """Return the name of the kind of sandbox that `auto` chooses, or `none` if no sandbox works."""
     try:
         return SandboxChoice().kind(warn=lambda _: None).name
     except UserError:
@@ -61,7 +61,7 @@ def stage(kind: Kind, jobs: list[str], gpu: Gpu | None) -> Iterator[Staging]:
 
 
 def make_job(staging: Staging, submission: str, runtime: str, gpu: Gpu | None) -> Job:
-    """Stage a submission of tests/gpu/submissions."""
+    """Return a job of a submission of tests/gpu/submissions, with its files staged."""
 
     def write(directory: Path) -> None:
         shutil.copy(SUBMISSIONS / f"{submission}.py", directory / "complexity.py")
@@ -71,7 +71,7 @@ def make_job(staging: Staging, submission: str, runtime: str, gpu: Gpu | None) -
 
 
 def make_call(kind: Kind, job: Job, time_limit_s: float = 60.0, memory_bytes: float = 0) -> CallResult:
-    """Make a call under limits; 0 bytes stand for the default."""
+    """Make a call under limits; `memory_bytes` 0 means the default."""
     limits = Limits(memory_bytes=int(memory_bytes) or Limits.default_memory_bytes(0 if job.gpu is None else 1))
     call = Call.prepare(kind.start, job, limits, 0, stopping=lambda: False)
     if isinstance(call, CallResult):
@@ -85,7 +85,7 @@ Caller = Callable[..., CallResult]
 
 @contextmanager
 def calls_on_gpu(*names: str) -> Iterator[Caller]:
-    """Prepare the best kind of sandbox for runtimes; yields a function that makes calls on the first GPU."""
+    """Prepare the best kind of sandbox for these runtimes; yield a function that makes calls on the first GPU."""
     kind, gpu = KINDS[best_kind()](), require_gpu()
     with stage(kind, list(names), gpu) as staging:
 
@@ -96,7 +96,7 @@ def calls_on_gpu(*names: str) -> Iterator[Caller]:
 
 
 def describe(result: CallResult) -> str:
-    """Return outcome, value, device and message of a call, in one line."""
+    """Return outcome, value, device and message of a call in one line."""
     words = [str(result.outcome), "" if result.value is None else f"{result.value:g}", result.message]
     return " ".join([*filter(None, words), f"({result.environment.get('device', 'no device')})"])
 
@@ -106,7 +106,7 @@ class _Memory(ctypes.Structure):
 
 
 def used_gpu_memory(gpu: Gpu) -> float:
-    """Return the MiB of a GPU's memory that all processes use, from the driver's NVML; skips where it is missing."""
+    """Return the MiB of GPU memory in use by all processes, from the driver's NVML; skip the step without NVML."""
     for name in ("libnvidia-ml.so.1", *(str(path / "libnvidia-ml.so.1") for path in search_path())):
         try:
             library = ctypes.CDLL(name)
@@ -127,7 +127,7 @@ def used_gpu_memory(gpu: Gpu) -> float:
 
 
 def wait_for_memory(gpu: Gpu, before: float, patience_s: float = 10.0) -> tuple[float, float]:
-    """Wait until no more GPU memory is in use than before (within 64 MiB); returns MiB in use, and seconds waited."""
+    """Wait until no more GPU memory is in use than before (within 64 MiB); return MiB in use, and seconds waited."""
     begin = time.monotonic()
     while (used := used_gpu_memory(gpu)) > before + 64 and time.monotonic() - begin < patience_s:
         time.sleep(0.05)

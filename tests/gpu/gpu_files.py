@@ -1,4 +1,4 @@
-"""Steps about the files that CUDA opens: by leaving entries of harness/sandbox/devices.py out, and by tracing."""
+"""Steps that find the files which CUDA opens, by omitting entries of harness/sandbox/devices.py and by tracing."""
 
 import re
 import shutil
@@ -33,7 +33,7 @@ OPENED = re.compile(r'(\w+)\((?:AT_FDCWD, )?"((?:/dev|/proc|/sys)/[^"]*)".*\)\s+
 
 @contextmanager
 def shown(nodes: dict[str, str], files: dict[str, str]) -> Iterator[None]:
-    """Replace the lists of what a call with a GPU sees."""
+    """In the context, replace the lists of device nodes and files that a call with a GPU sees."""
     before = devices.NODES, devices.FILES
     devices.NODES, devices.FILES = nodes, files
     try:
@@ -83,7 +83,7 @@ def needed_files() -> str:
 
 @step("files that CUDA opens", 120)
 def opened_files() -> str:
-    """Trace CUDA, and each framework, outside of a sandbox; compare the files with the list."""
+    """Trace the files that CUDA and each framework open outside of a sandbox, and compare them with the lists."""
     gpu = require_gpu()
     if shutil.which("strace") is None:
         raise Skip("strace is not installed")
@@ -118,7 +118,7 @@ def parse(trace: str) -> dict[str, str]:
 
 
 def visible(path: str, gpu: Gpu) -> str:
-    """Return whether a call with a GPU sees a path in bubblewrap's sandbox."""
+    """Return how a call with a GPU sees a path in bubblewrap's sandbox, such as "shown" or "a copy"."""
     standard = (
         "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm*", "/dev/pts*",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Steps about the machine: versions, `pgdl doctor`, and the kinds of sandbox."""
+"""Steps that report the machine: versions, `pgdl doctor`, and the kinds of sandbox."""
 
 import os
 import platform
@@ -32,12 +32,12 @@ def pgdl(*arguments: str, timeout_s: float, hide_gpu: bool = False) -> subproces
 
 
 def sandbox_option() -> list[str]:
-    """Return the option for `pgdl run` where no sandbox works."""
+    """Return `--unsafe-no-sandbox` if no sandbox works, otherwise no option."""
     return ["--unsafe-no-sandbox"] if best_kind() == "none" else []
 
 
 def read(path: str) -> str:
-    """Return the first line of a file, `none` if there is no such file."""
+    """Return the first line of a file, or `none` if there is no such file."""
     file = Path(path)
     return file.read_text().splitlines()[0] if file.exists() else "none"
 
@@ -80,7 +80,7 @@ def doctor() -> str:
 
 @step("kinds of sandbox", 200)
 def kinds() -> str:
-    """Make a call of known value in every kind of sandbox that works, in every runtime."""
+    """Make a call of known value in every working kind of sandbox and every runtime."""
     gpu = next(iter(find_gpus()), None)
     working, silent = [], []
 

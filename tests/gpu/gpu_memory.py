@@ -1,4 +1,4 @@
-"""Steps about memory, of the GPU and of the host, and about several GPUs."""
+"""Steps about memory of the GPU and of the host, and about machines with several GPUs."""
 
 from gpu_calls import (
     best_kind,
@@ -31,7 +31,7 @@ KERNEL_S = 6.0
 
 @step("GPU memory of a small call", 90)
 def growth() -> str:
-    """Measure what a small call takes of the GPU's memory: frameworks must not claim all of it."""
+    """Measure how much GPU memory a small call uses: frameworks must not claim all of it."""
     require_gpu()
     with calls_on_gpu(*runtimes()) as call:
         rows = [(runtime, call("small_call", runtime)) for runtime in runtimes()]
@@ -44,7 +44,7 @@ def growth() -> str:
 
 @step("host memory limit", 120)
 def host_limit() -> str:
-    """Have a small call pass under a limit below CUDA's address space, and a greedy one end with MEMORY."""
+    """With a limit below CUDA's address space, a small call must succeed, and a greedy call end with MEMORY."""
     require_gpu()
     rows = []
     with calls_on_gpu(*runtimes()) as call:
@@ -80,7 +80,7 @@ def one_of_several() -> str:
 
 @step("a kill in the middle of a kernel", 120)
 def kill() -> str:
-    """End calls by the clock while a kernel runs; the GPU's memory must be free soon after."""
+    """Let calls time out while a kernel runs; the GPU's memory must be free soon after."""
     gpu = require_gpu()
     rows, slow = [], []
     with calls_on_gpu(*runtimes()) as call:
@@ -101,7 +101,7 @@ def kill() -> str:
 
 @step("traces in GPU memory", 150)
 def traces() -> str:
-    """Have a call fill the GPU's memory and end, and the next one look for that."""
+    """Let one call fill the GPU's memory with a pattern and end, and the next call search for the pattern."""
     gpu = require_gpu()
     runtime = runtimes()[0]
     before = used_gpu_memory(gpu)

@@ -31,12 +31,12 @@ DEBS = ("bubblewrap", "libcap2", "libselinux1", "libpcre2-8-0", "libseccomp2", "
 
 
 def canonical(name: str) -> str:
-    """Return a package's name in the form in which indexes compare names."""
+    """Return a package's name as indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def read_freeze(text: str) -> dict[str, str]:
-    """Return the versions in the output of `pip freeze`, empty for packages that were installed from elsewhere."""
+    """Return package -> version in the output of `pip freeze`; "" for packages not installed from an index."""
     found = {}
     for line in text.splitlines():
         if not line.startswith("-") and (match := re.match(r"([A-Za-z0-9._-]+)\s*(?:==\s*([^+;\s]+)|@)?", line)):
@@ -52,14 +52,14 @@ def needed(pyproject: str) -> list[str]:
 
 
 def missing(report: str, present: Iterable[str]) -> list[str]:
-    """Return the requirements, as NAME==VERSION, in pip's installation report for which the target has no package."""
+    """Return NAME==VERSION of each package in pip's installation report that the target lacks."""
     packages = [item["metadata"] for item in json.loads(report)["install"]]
     has = set(map(canonical, present))
     return sorted(f"{one['name']}=={one['version']}" for one in packages if canonical(one["name"]) not in has)
 
 
 def check_size(directory: Path, most: int = MOST_BYTES) -> int:
-    """Return the bytes of all files; ends the program if they are too many."""
+    """Return the total bytes of all files; exit if they are too many."""
     sizes = {file: file.stat().st_size for file in directory.rglob("*") if file.is_file()}
     total = sum(sizes.values())
     if total > most:
@@ -76,7 +76,7 @@ def pip(*arguments: str | Path) -> str:
 
 
 def collect_wheels(target: Path, python_version: str, present: dict[str, str]) -> list[str]:
-    """Download the missing wheels into `target`, with a pip to install them, and build one of this project."""
+    """Download the missing wheels and pip's into `target`, and build the project's wheel; return the missing names."""
     foreign = ["--only-binary=:all:", "--implementation", "cp", "--python-version", python_version]
     foreign += [word for platform in PLATFORMS for word in ("--platform", platform)]
     target.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The step about speed."""
+"""The step that measures speed."""
 
 import time
 

@@ -8,7 +8,7 @@ OK, FAILED, SKIPPED = "ok", "FAILED", "skipped"
 
 @dataclass(frozen=True)
 class Result:
-    """A step, and how it ended."""
+    """The title of a step, and how the step ended."""
 
     title: str
     state: str  #: OK, FAILED or SKIPPED
@@ -18,7 +18,7 @@ class Result:
 
 
 def to_markdown(results: Sequence[Result], begun: str) -> str:
-    """Return a table of all steps, then a section for each with details."""
+    """Return a table of all steps, then a section with the details of each step."""
     counts = ", ".join(f"{sum(one.state == state for one in results)} {state}" for state in (OK, FAILED, SKIPPED))
     lines = [
         "# Checks on this machine",
@@ -38,16 +38,13 @@ def to_markdown(results: Sequence[Result], begun: str) -> str:
 
 
 def block(text: str) -> str:
-    """Return text as a code block."""
     return f"```\n{text.strip()}\n```\n"
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a Markdown table."""
     return "".join(f"{line(one)}\n" for one in (titles, ["---"] * len(titles), *rows))
 
 
 def line(cells: Sequence[object]) -> str:
-    """Return a row of a Markdown table."""
     texts = (str(cell).strip().replace("|", "\\|").replace("\n", "; ") for cell in cells)
     return f"| {' | '.join(texts)} |"

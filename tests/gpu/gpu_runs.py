@@ -19,7 +19,7 @@ TOLERANCE = 1e-3
 
 
 def check(runtime: str) -> str:
-    """Run `pgdl check` on some models of every demo task."""
+    """Run `pgdl check` with a submission on some models of every demo task."""
     if runtime not in runtimes():
         raise Skip(f"{runtime} is not installed")
     done = pgdl("check", f"submissions/input_gradient_{runtime}", *sandbox_option(), timeout_s=110)
@@ -31,7 +31,7 @@ def check(runtime: str) -> str:
 
 
 def run(runtime: str, *, hide_gpu: bool = False) -> list[dict[str, Any]]:
-    """Run a submission on every model of `TASK`; returns the records."""
+    """Run a submission on every model of `TASK`; return the records."""
     results = str(WORK / f"{runtime}-{'processor' if hide_gpu else 'default'}.db")
     more = ["--task", TASK, "--results", results, *sandbox_option()]
     done = pgdl("run", f"submissions/input_gradient_{runtime}", *more, timeout_s=230, hide_gpu=hide_gpu)
@@ -44,7 +44,7 @@ def run(runtime: str, *, hide_gpu: bool = False) -> list[dict[str, Any]]:
 
 
 def run_all(runtime: str) -> str:
-    """Run a submission, and look into the records whether the GPU was used."""
+    """Run a submission, and check in the records whether the GPU was used."""
     if runtime not in runtimes():
         raise Skip(f"{runtime} is not installed")
     rows = run(runtime)
@@ -65,7 +65,7 @@ def run_all(runtime: str) -> str:
 
 
 def compare(runtime: str) -> str:
-    """Compare the GPU's values with the processor's."""
+    """Compare a submission's values on the GPU with its values on the processor."""
     require_gpu()
     if runtime not in runtimes():
         raise Skip(f"{runtime} is not installed")
@@ -84,35 +84,29 @@ def compare(runtime: str) -> str:
 
 @step("pgdl check, PyTorch", 120)
 def check_torch() -> str:
-    """Check the PyTorch submission."""
     return check("torch")
 
 
 @step("pgdl check, JAX", 120)
 def check_jax() -> str:
-    """Check the JAX submission."""
     return check("jax")
 
 
 @step("pgdl run, PyTorch", 160)
 def run_torch() -> str:
-    """Run the PyTorch submission."""
     return run_all("torch")
 
 
 @step("pgdl run, JAX", 240)
 def run_jax() -> str:
-    """Run the JAX submission."""
     return run_all("jax")
 
 
 @step("values of GPU and processor, PyTorch", 160)
 def compare_torch() -> str:
-    """Compare the values of the PyTorch submission."""
     return compare("torch")
 
 
 @step("values of GPU and processor, JAX", 240)
 def compare_jax() -> str:
-    """Compare the values of the JAX submission."""
     return compare("jax")

@@ -1,4 +1,4 @@
-"""Installs what tests/gpu/pack collected into a directory of its own; changes nothing else of the machine."""
+"""Installs what tests/gpu/pack collected into a new directory; nothing else on the machine changes."""
 
 import io
 import os
@@ -22,7 +22,7 @@ WRAPPER = '#!/bin/sh\nexec {loader} --library-path {libraries} {program} "$@"\n'
 
 
 def make_environment(directory: Path, wheels: Path) -> Path:
-    """Make a virtual environment on top of the running interpreter's, and install the wheels; returns its Python.
+    """Make a virtual environment on top of the running interpreter's, install the wheels, and return its Python.
 
     If this interpreter belongs to a virtual environment, a .pth file adds the packages of that environment.
     """
@@ -41,7 +41,7 @@ def make_environment(directory: Path, wheels: Path) -> Path:
 
 
 def unpack_programs(debs: Path, directory: Path) -> Path:
-    """Unpack Debian packages; adds a directory with `bwrap` and `strace` to PATH, as far as the machine lacks them."""
+    """Unpack Debian packages; return a directory for PATH with `bwrap` and `strace`, unless the machine has them."""
     shutil.rmtree(directory, ignore_errors=True)
     system, programs = directory / "system", directory / "bin"
     for path in (system, programs):

@@ -1,7 +1,7 @@
-"""One step of tests/gpu/run in a process of its own: `python gpu_steps.py NAME`.
+"""Runs one step of tests/gpu/run in a process: `python gpu_steps.py NAME`.
 
-A step prints Markdown, and returns one line with its finding. It fails by an exception, and skips by `Skip`. The last
-line of the output is the result in JSON.
+A step prints Markdown, and returns one line with its finding. It fails by raising an exception, and is skipped by
+raising `Skip`. The last line of the output is the result in JSON.
 """
 
 import json
@@ -17,12 +17,12 @@ RESULT = "RESULT "
 
 
 class Skip(Exception):
-    """The step does not apply to this machine; the message says why."""
+    """Raised if a step does not apply to this machine; the message says why."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step; its name is the name of its function."""
+    """A step of tests/gpu/run."""
 
     run: Callable[[], str]
     title: str
@@ -33,7 +33,7 @@ STEPS: dict[str, Step] = {}
 
 
 def step(title: str, limit_s: float) -> Callable[[Callable[[], str]], Callable[[], str]]:
-    """Register a function as a step; `gpu_all_steps.ORDER` says when it runs."""
+    """Return a decorator that registers a function as a step; `gpu_all_steps.ORDER` says when it runs."""
 
     def register(run: Callable[[], str]) -> Callable[[], str]:
         STEPS[run.__name__] = Step(run, title, limit_s)
@@ -43,7 +43,7 @@ def step(title: str, limit_s: float) -> Callable[[Callable[[], str]], Callable[[
 
 
 def perform(name: str) -> tuple[str, str]:
-    """Run a step; returns its state and finding."""
+    """Run a step; return its state and finding."""
     try:
         return OK, STEPS[name].run()
     except Skip as reason:
@@ -54,7 +54,7 @@ def perform(name: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Run the step that the command line names, or list all in JSON."""
+    """Run the step that the command line names, or list all steps in JSON."""
     from gpu_all_steps import ORDER  # its imports register the steps
 
     if len(sys.argv) < 2:

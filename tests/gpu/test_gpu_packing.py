@@ -1,4 +1,4 @@
-"""tests/gpu/pack takes the files that the target lacks, prints its assumptions, and stays small."""
+"""Tests of tests/gpu/pack: it collects the files that the target lacks, prints its assumptions, and stays small."""
 
 import io
 import json
@@ -60,7 +60,7 @@ def test_dependencies_of_the_checks_are_those_of_the_project_but_for_some() -> N
 
 @pytest.mark.rest
 def test_the_commands_of_the_checks_import_nothing_that_is_left_out() -> None:
-    """Their modules are imported here as a command imports them; the frameworks run in processes of their own."""
+    """The test's program imports the modules that the commands import; frameworks run in other processes."""
     modules = {"scikit-learn": "sklearn"}
     program = f"""
 import sys

@@ -1,4 +1,4 @@
-"""The report of tests/gpu/run, and how its steps end."""
+"""Tests of the report of tests/gpu/run, and of how its steps end."""
 
 import os
 import runpy
@@ -64,7 +64,7 @@ def test_without_a_gpu_its_steps_say_so() -> None:
 
 @pytest.fixture
 def run_step() -> object:
-    """`perform` of tests/gpu/run."""
+    """The function `perform` of tests/gpu/run."""
     return runpy.run_path(str(HERE / "run"))["perform"]
 
 

@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def refused(folder, pgdl) -> Callable[..., str]:
-    """Import the models, which must fail with one line and leave nothing; returns the line."""
+    """Return a function that imports the models, asserts that this fails without leftovers, and returns the error."""
 
     def check(*more: object, data: str = "data.npz") -> str:
         ended = pgdl("task", "import", "models.csv", "--data", data, "--test", data, "--output", "tasks", *more)

@@ -1,4 +1,4 @@
-"""Writes `.keras` files and tables by hand, without Keras: something to import, and to break."""
+"""Writes `.keras` files and tables by hand, without Keras; tests import them, or break them first."""
 
 import csv
 import io
@@ -39,7 +39,7 @@ def weights_of(depth, width, seed):
 
 
 def outputs(activation, weights, inputs):
-    """The network's outputs, computed by NumPy."""
+    """Return the network's outputs, computed with NumPy."""
     act = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh}[activation]
     for kernel, bias in weights[:-1]:
         inputs = act(inputs @ kernel + bias)
@@ -47,7 +47,7 @@ def outputs(activation, weights, inputs):
 
 
 def hdf5(weights):
-    """The bytes of a `.weights.h5` file of a chain of dense layers."""
+    """Return the bytes of a `.weights.h5` file of a chain of dense layers."""
     image = io.BytesIO()
     with h5py.File(image, "w") as file:
         for n, arrays in enumerate(weights):
@@ -72,7 +72,7 @@ def write_table(path, rows):
 
 
 def write_models(folder: Path):
-    """Write eight models, models.csv and data.npz; returns the rows, and the true accuracies of each model."""
+    """Write eight models, models.csv and data.npz; return the rows, and the true accuracies of each model."""
     random = np.random.default_rng(0)
     data = {}
     for part, count in (("train", 40), ("test", 20)):

@@ -1,4 +1,4 @@
-"""A plain Keras 3 script, as people have them: it knows nothing of the harness.
+"""A plain Keras 3 script of a user, which knows nothing of the harness.
 
 plain_keras.py DIR    writes for each model DIR/NAME/{model.keras,model.h5,config.json,...}, inputs.npy, logits.npy
 """
@@ -42,7 +42,7 @@ def chain():
 
 
 def vision_transformer(blocks=2, dim=8):
-    """Patches, a class token and positions (both in the bias of an EinsumDense), blocks with attention and MLP."""
+    """Patches, a class token and positions (both as biases), and blocks with attention and an MLP."""
     source = keras.Input((8, 8, 3))
     x = layers.Conv2D(dim, 4, strides=4, name="patches")(source)
     x = layers.Reshape((4, dim))(x)
@@ -60,7 +60,7 @@ def vision_transformer(blocks=2, dim=8):
 
 
 def attention():
-    """Attention between two branches, its inputs by name, its weights without bias; operations."""
+    """Attention between two branches, with named inputs and without biases; and arithmetic on tensors."""
     source = keras.Input((6, 4))
     left, right = layers.Dense(5, name="z")(source), layers.Dense(7, name="a")(source)
     x = layers.MultiHeadAttention(3, 2, use_bias=False, output_shape=6)(query=left, value=right, key=right)
@@ -81,7 +81,7 @@ def shared():
 
 
 def nested():
-    """Models in models: of two inputs, called twice, with batch normalization and frozen layers."""
+    """Models within models: with two inputs, called twice, with batch normalization and frozen layers."""
     side = keras.Sequential(
         [keras.Input((6,)), layers.Dense(6), layers.BatchNormalization(), layers.ReLU()], name="side"
     )
@@ -109,7 +109,7 @@ def model_first():
 
 
 def kernels():
-    """Several kernels in a layer, groups, depthwise and transposed convolutions."""
+    """Layers with several kernels or groups, depthwise and transposed convolutions."""
     source = keras.Input((8, 8, 4))
     x = layers.SeparableConv2D(8, 3, depth_multiplier=2, padding="same", activation="silu")(source)
     x = layers.Conv2D(12, 3, groups=4, padding="same")(x)
@@ -122,7 +122,7 @@ def kernels():
 
 
 def channels_first():
-    """Convolutions of all kinds with the channels first; plain Keras computes them too."""
+    """Convolutions of all kinds with the channels first; plain Keras computes them, too."""
     first = {"data_format": "channels_first"}
     source = keras.Input((3, 9, 7))
     x = layers.Conv2D(4, 3, strides=2, padding="same", activation="relu", **first)(source)

@@ -1,4 +1,4 @@
-"""Columns of a table: hyperparameters, others that are refused or mentioned, and how exact stated accuracies are."""
+"""Tests of a table's columns: hyperparameters, refused columns, columns with a note, and precision of accuracies."""
 
 import pytest
 
@@ -34,7 +34,9 @@ def test_other_names_of_accuracies_are_no_hyperparameters(name, table):
 )  # fmt: skip
 @pytest.mark.parametrize("cell", ["0.31", "31%"])
 def test_results_are_no_hyperparameters(name, cell, table):
-    """A measure's score is conditioned on hyperparameters: the gap among them would be the target itself."""
+    """A measure's score is conditioned on hyperparameters; if the gap were among them, nothing would be left to
+    predict.
+    """
     with pytest.raises(UserError, match=f"found a result of training, '{name}'; leave it out, or rename it"):
         table(f"file,a,{name}\nm0.keras,1,{cell}\n")
 
@@ -64,7 +66,7 @@ def test_a_column_that_tells_nearly_all_models_apart_is_mentioned(different, not
 
 @pytest.fixture
 def column(tmp_path):
-    """Return the stated accuracies of a table with these cells, and its notes."""
+    """Return a function that reads a table with these accuracies; it returns the read accuracies and the notes."""
 
     def read(*cells):
         table = tmp_path / "models.csv"
@@ -97,7 +99,7 @@ def test_the_longest_cell_gives_the_rounding(cells, expected):
 
 @pytest.mark.parametrize("one", ["1", "1.0"])
 def test_one_alone_is_exact_to_one_example(column, one):
-    """The table says 1, Keras 0.7025 or 0.9658."""
+    """An accuracy of 1 in the table does not agree with computed accuracies of 0.7025 or 0.9658."""
     (stated,), notes = column(one)
     assert stated.agrees(0.999, 1000)
     assert not any(stated.agrees(computed, 1000) for computed in (0.998, 0.9658, 0.7025))

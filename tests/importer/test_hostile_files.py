@@ -1,4 +1,4 @@
-"""Files of strangers: code, bombs, links and false claims end in one line, and are never run, followed or believed."""
+"""Tests of strangers' files: code, bombs, links and false claims end in one line, and are never run or followed."""
 
 import io
 import json
@@ -203,7 +203,7 @@ def test_an_array_that_declares_more_than_it_holds(folder, refused):
 
 @pytest.mark.rest
 def test_a_model_that_needs_too_much_memory(folder, refused):
-    """It has no weights to speak of, and shapes that Keras accepts: only the process that runs it can tell."""
+    """The model has few weights and valid shapes: only the process that runs it can find that memory is too small."""
     wide = [
         {"class_name": "RepeatVector", "config": {"n": 10**8}},
         {"class_name": "Activation", "config": {"activation": "tanh"}},

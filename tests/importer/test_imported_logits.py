@@ -1,4 +1,4 @@
-"""Models of every kind, from every form of file, compute the same after the import as in plain Keras."""
+"""Tests that models of every kind, from every form of file, compute the same after the import as in plain Keras."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 
 def run_plain_keras(folder):
-    """Run the script, in TensorFlow: there Keras computes all of its layers."""
+    """Run the script in TensorFlow, with which Keras computes all of its layers."""
     environment = os.environ | {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1"}
     ended = forks.run("tensorflow", [sys.executable, HERE / "plain_keras.py", folder], environment)
     assert ended.returncode == 0, ended.stderr[-3000:]
@@ -36,7 +36,7 @@ def stored(directory, form):
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory, shared_cache):
-    """Import each model from each form of file: name -> form -> directory of the canonical form."""
+    """Import each model from each form of file; return name -> form -> directory of the canonical form."""
     folder = tmp_path_factory.mktemp("imported")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(shared_cache))

@@ -1,8 +1,8 @@
-"""Files of Keras 2.0 to 3.15, of every form, give the outputs that the Keras that wrote them computed.
+"""Tests that files of Keras 2.0 to 3.15, of every form, give the outputs that their version of Keras computed.
 
-`keras_forms.tar.xz` holds VERSION/MODEL/FILE and io.npz, the inputs and outputs there: chains, graphs, models in
-models, shared layers and attention. Each was written by that version, Keras 2.0 to 2.3 on the interface of version 1 of
-TensorFlow 2.12, and Keras 2.10 and 2.11 on TensorFlow 2.12; 2.21.0 is tf_keras, and Keras 3 ran on JAX.
+`keras_forms.tar.xz` holds VERSION/MODEL/FILE and io.npz with inputs and outputs of the version. Models are chains,
+graphs, models in models, shared layers and attention. Keras 2.0 to 2.3 ran on TensorFlow 2.12 with the interface of
+version 1, Keras 2.10 and 2.11 on TensorFlow 2.12, and Keras 3 on JAX; 2.21.0 is tf_keras.
 """
 
 import tarfile
@@ -39,7 +39,7 @@ def stored(directory, file, weights):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The directory of VERSION/MODEL."""
+    """The directory that holds VERSION/MODEL."""
     folder = tmp_path_factory.mktemp("written")
     with tarfile.open(Path(__file__).with_name("keras_forms.tar.xz")) as archive:
         archive.extractall(folder, filter="data")
@@ -48,7 +48,7 @@ def written(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def imported(written, tmp_path_factory, shared_cache):
-    """Each file of a model -> the directory of its canonical form; equal ones share one."""
+    """File of a model -> the directory of its canonical form; files with equal forms share a directory."""
     target = tmp_path_factory.mktemp("imported")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(shared_cache))

@@ -1,4 +1,4 @@
-"""What `pgdl task import` refuses, in one line: tables, names, numbers and data."""
+"""Tests of what `pgdl task import` refuses, in one line: tables, names, numbers and data."""
 
 import shutil
 
@@ -115,7 +115,7 @@ DATA = {
     "nothing": (npz(x=X[:0], y=Y[:0]), "inputs: expected at least 1 of shape (4,)"),
     "fewer labels": (npz(x=X, y=Y[:5]), "labels: expected shape (6,), found (5,)"),
     "a class too many": (npz(x=X, y=Y + 1), "expected 0..2, because the models have 3 outputs, found 3 of example 2"),
-    "fractions": (npz(x=X, y=Y / 2), "labels: expected integers, one per example, or one-hot rows, found float64"),
+    "fractions": (npz(x=X, y=Y / 2), "or one-hot rows, found 0.5 of example 1; regression is not supported"),
     "soft labels": (npz(x=X, y=np.full((6, 3), 1 / 3)), "labels: expected integers, one per example, or one-hot rows"),
     "NaN": (npz(x=X * np.nan, y=Y), "inputs: expected finite numbers, found NaN or infinity in example 0"),
     "too large for float32": (npz(x=X + 1e300, y=Y), "inputs: expected finite numbers"),

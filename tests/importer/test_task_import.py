@@ -1,4 +1,4 @@
-"""`pgdl task import`: a table, files and arrays become a task that the other commands use."""
+"""Tests of `pgdl task import`: a table, files and arrays become a task that other commands use."""
 
 import json
 import shutil
@@ -40,7 +40,7 @@ def accuracies(folder):
 
 @pytest.fixture
 def computed(monkeypatch, accuracies):
-    """Replaces the process that computes accuracies by the networks' functions, written out."""
+    """Replace the process that computes accuracies by their known values."""
 
     class Known:
         def __enter__(self):
@@ -57,7 +57,7 @@ def computed(monkeypatch, accuracies):
 
 
 def test_models_become_a_task(folder, pgdl, rows, accuracies):
-    """Some accuracies are stated in the table, the others are computed by Keras."""
+    """The table states some accuracies, and Keras computes the others."""
     rows[1]["train_accuracy"], rows[2]["test_accuracy"] = f"{accuracies[1][0]:.2f}", str(accuracies[2][1])
     write_table(folder / "models.csv", rows)
     outcome = pgdl(*IMPORT)
@@ -77,7 +77,7 @@ def test_models_become_a_task(folder, pgdl, rows, accuracies):
 @pytest.mark.rest
 @pytest.mark.parametrize("names", [("a", "a/b"), ("a/b", "c"), ("/a", ".."), ("a", "b\x00"), ("a", "\ud800")])
 def test_layers_of_any_name(folder, pgdl, computed, names):
-    """A slash makes a group within a group of an HDF5 file, and some names it cannot hold at all."""
+    """In HDF5 files, a slash makes a group within a group, and some names are impossible."""
     config = sequential(dense(4, "relu", name=names[0]), dense(3, name=names[1]))
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
     outcome = pgdl(*IMPORT)
@@ -90,7 +90,7 @@ def test_layers_of_any_name(folder, pgdl, computed, names):
 
 @pytest.mark.usefixtures("computed")
 def test_weights_before_training(folder, pgdl, rows):
-    """From any file that may hold the weights of a model; a model may lack them."""
+    """Initial weights may be in any file that may hold weights; a model may lack them."""
     initial = [weights_of(row["depth"], row["width"], 100 + n) for n, row in enumerate(rows)]
     np.savez("i0.npz", *[array for layer in initial[0] for array in layer])
     (folder / "i1.weights.h5").write_bytes(hdf5(initial[1]))
@@ -112,7 +112,7 @@ def test_weights_before_training(folder, pgdl, rows):
 
 @pytest.mark.usefixtures("computed")
 def test_a_low_rank_update_is_part_of_the_kernel_and_leaves_no_trace(folder, pgdl):
-    """Keras adds it to the kernel when it saves a .keras file, and writes down its rank nevertheless."""
+    """Keras adds the update to the kernel when it saves a .keras file, but still writes its rank."""
     config = sequential(dense(4, "relu", lora_rank=2, lora_alpha=3.0), dense(3))
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
     outcome = pgdl(*IMPORT)
@@ -202,7 +202,7 @@ def test_stated_accuracies_need_no_test_data(folder, pgdl, rows):
 
 
 def test_missing_cells_are_said_at_once(folder, pgdl, rows):
-    """Before anything else is read: here there are no data."""
+    """Missing cells are printed before the data are read: here, the data file does not exist."""
     write_table(folder / "models.csv", [row | {"units": row["depth"] * row["width"]} for row in rows])
     outcome = pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:])
     assert outcome.lines[0] == "Note: the grid has 32 cells and 8 models; 24 cells without a model:"

@@ -1,7 +1,7 @@
-"""`python -m tests.mutants`: how many small changes of the code the tests notice.
+"""`python -m tests.mutants`: measures how many small changes of the code the tests notice.
 
-Each mutant of mutants.tsv is tried in a copy of the checkout, by the tests of its own room first, then by all others.
-Results are added to build/mutants.tsv; the same command goes on where it was interrupted.
+Each mutant of mutants.tsv is tried in a copy of the checkout, by the tests of its own package first, then by all
+others. Results are added to build/mutants.tsv, so the same command resumes an interrupted run.
 """
 
 import os
@@ -66,12 +66,15 @@ def main(check: bool, seed: int | None, by: str, sample: int | None) -> None:
 
 
 def room_of(mutant: Mutant) -> str:
-    """Return the directory below tests/ that has the tests of a mutant's room."""
+    """Return the directory below tests/ with the tests of the mutant's package."""
     return mutant.file.removeprefix("harness/").split("/")[0]
 
 
 def attempt(mutant: Mutant | None, by: str, rooms: list[str]) -> str:
-    """Return whether tests notice a mutant; those of `rooms` run first. None: without a mutant."""
+    """Return whether the tests notice a mutant, as text; the tests of `rooms` run first.
+
+    Without a mutant, the unchanged code is tested.
+    """
     own = [f"tests/{room}" for room in rooms]
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory, "checkout")
@@ -87,7 +90,7 @@ def attempt(mutant: Mutant | None, by: str, rooms: list[str]) -> str:
 
 
 def passes(checkout: Path, arguments: list[str]) -> bool:
-    """Return whether tests pass. Programs that the tests start import the checkout, too."""
+    """Return whether the tests pass. Programs that they start also import the checkout."""
     command = [sys.executable, "-m", "pytest", "-xq", "-n2", "--dist=loadfile", "-pno:cacheprovider", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     return subprocess.run(command, cwd=checkout, env=environment, capture_output=True).returncode == 0

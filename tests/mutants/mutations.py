@@ -29,7 +29,7 @@ class Mutant:
     new: str
 
     def is_there(self, root: Path) -> bool:
-        """Whether the file below `root` still has the line."""
+        """Return whether the file below `root` still has the line."""
         path = root / self.file
         return path.exists() and self.nth < len(self._places(path.read_text().split("\n")))
 
@@ -51,7 +51,7 @@ class Mutant:
 
 
 def renew(mutants: list[Mutant], root: Path, rooms: Sequence[str], seed: int) -> list[Mutant]:
-    """Return the mutants, each whose line is gone replaced by another of its room, all equally likely."""
+    """Return the mutants; a mutant whose line is gone is replaced by a random other mutant of its package."""
     draws = random.Random(seed)
     others = {}
     for room in rooms:
@@ -85,7 +85,7 @@ def mutants_of(root: Path, file: Path) -> Iterator[Mutant]:
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the outermost functions, without decorators, arguments and annotations: these change no behaviour."""
+    """Yield the bodies of the outermost functions; decorators, arguments and annotations have no mutants."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         for node in ast.iter_child_nodes(waiting.pop()):
@@ -141,6 +141,5 @@ def write(mutants: list[Mutant], file: Path) -> None:
 
 
 def read(file: Path) -> list[Mutant]:
-    """Return the mutants of a table."""
     rows = [line.split("\t") for line in file.read_text().splitlines()[1:]]
     return [Mutant(name, line, int(nth), int(column), old, new) for name, line, nth, column, old, new in rows]

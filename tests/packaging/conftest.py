@@ -1,4 +1,4 @@
-"""Runs the scripts of .ci and the Makefile on machines that have only the programs that a test gives them."""
+"""Runs the scripts of .ci and the Makefile on a machine that has only the programs that a test adds."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ ALWAYS_THERE = (
 
 
 class Machine:
-    """A checkout, and a PATH on which nothing is but ALWAYS_THERE and the programs of the test."""
+    """A checkout, and a PATH with only `ALWAYS_THERE` and the programs that the test adds."""
 
     def __init__(self, directory: Path):
         self.log = directory / "log"
@@ -31,7 +31,7 @@ class Machine:
             shutil.copy(ROOT / file, self.checkout)
 
     def add(self, name: str, script: str = "", *, directory: Path | None = None) -> None:
-        """Add a program: its calls are logged, then `script` is run by sh."""
+        """Add a program that logs its calls, and runs `script` with sh."""
         path = (directory or self.programs) / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
@@ -42,13 +42,13 @@ class Machine:
         (self.programs / name).unlink()
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in the checkout, with an environment that holds PATH and nothing else."""
+        """Run a command in the checkout; its environment holds only PATH."""
         return subprocess.run(
             command, cwd=self.checkout, env={"PATH": str(self.programs)}, capture_output=True, text=True, timeout=500
         )
 
     def calls(self) -> list[str]:
-        """The programs that were called, with their arguments, since the last time this was asked."""
+        """Return the calls of programs, with their arguments, since the last request."""
         calls = self.log.read_text().splitlines() if self.log.exists() else []
         self.log.unlink(missing_ok=True)
         return calls

@@ -1,4 +1,4 @@
-"""The files of this repository that the tests of the packaging read."""
+"""The files of this repository that the tests of packaging read."""
 
 import tomllib
 from pathlib import Path

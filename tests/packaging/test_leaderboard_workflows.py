@@ -1,4 +1,4 @@
-"""The workflows of the leaderboard, as far as they can be tried without GitHub."""
+"""Tests of the leaderboard's workflows, as far as they can run without GitHub."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ def step_named(start):
 
 
 def test_no_text_of_an_event_is_part_of_a_script():
-    """An expression in a script would be replaced before the shell reads it: a branch's name could be a command."""
+    """GitHub replaces expressions before the shell reads the script, so a branch's name could be a command."""
     own = [step["run"] for step in [*STEPS, *steps_of(LEADERBOARD), *steps_of(COMMENT)] if "run" in step]
     assert len(own) == 7
     assert [script for script in own if "${{" in script] == []
@@ -114,7 +114,7 @@ def test_records_are_kept_whatever_happens():
 @pytest.mark.rest
 @pytest.mark.skipif(Fresh().problem() is not None, reason="no sandbox here")
 def test_a_fresh_repository_gets_a_published_board_and_comments(tmp_path):
-    """From `pgdl new --ci` to the comment on a pull request, by the repository's own workflows."""
+    """The repository's workflows lead from `pgdl new --ci` to the comment on a pull request."""
     new_leaderboard(tmp_path / "board", f"{HARNESS}@{'1' * 40}")
     origin = Repo(tmp_path / "board")
     origin.git("add", ".")
@@ -171,7 +171,7 @@ def pull_request(origin, code):
 @pytest.mark.rest
 @pytest.mark.skipif(Fresh().problem() is not None, reason="no sandbox here")
 def test_tasks_of_a_repository_can_be_downloaded(tmp_path):
-    """Its job has a clone without the commits of the pull request."""
+    """The job's clone of the repository lacks the commits of the pull request."""
     origin = Repo(tmp_path / "origin")
     base = origin.commit({"measures/one.py": MEASURE.format("float(len(model.layers))")}, branch="main")
     head = origin.commit({"measures/two.py": MEASURE.format("1.0")}, base)
@@ -224,7 +224,7 @@ def test_pytorch_is_installed_for_processors_and_packages_are_kept(tmp_path):
 
 
 def archive_of_tasks(directory):
-    """Address and digest of an archive of a competition."""
+    """Write an archive of a competition; return its address and digest."""
     make_task(directory / "competition", layout="full")
     file = directory / "tasks.tar.gz"
     with tarfile.open(file, "w:gz") as archive:

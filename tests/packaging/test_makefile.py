@@ -1,4 +1,4 @@
-"""The commands of `make`, and the setup of an environment on an empty machine."""
+"""Tests of the commands of `make`, and of the setup of an environment on an empty machine."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ CHECKS = [*STYLE, f"{PYTEST} -m not full and not rest"]
 
 
 def installed(machine):
-    """Give the machine a .venv that is up to date, in which the sandbox works."""
+    """Give the machine a current .venv in which the sandbox works; return the .venv."""
     venv = machine.checkout / ".venv"
     for program in ("ruff", "mypy", "python", "pgdl"):
         machine.add(program, directory=venv / "bin")
@@ -192,7 +192,7 @@ esac
 
 
 def pretending(version):
-    """A Python that reports another version."""
+    """Return the script of a Python that reports another version."""
     return f'exec {sys.executable} -c "import sys; sys.version_info = {version}; $2"'
 
 

@@ -1,4 +1,4 @@
-"""Pages and pictures of the documents are drawn from output of `pgdl`."""
+"""Tests that pages and pictures of the documentation are drawn from output of `pgdl`."""
 
 import csv
 import json

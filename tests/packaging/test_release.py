@@ -1,4 +1,4 @@
-"""A release: pinned versions, trials by the workflows and the image, and accepted tags."""
+"""Tests of a release: pinned versions, workflows, the image, and accepted tags."""
 
 import json
 import re
@@ -95,7 +95,7 @@ def is_installed(name):
 
 
 def needed():
-    """Names of all installed distributions that the direct dependencies bring."""
+    """Return the names of all distributions that the direct dependencies need."""
     names, waiting = set(), list(DIRECT)
     while waiting:
         requirement = waiting.pop()
@@ -176,7 +176,7 @@ def steps(instruction):
 
 
 def copied():
-    """Source -> target, for everything that the Dockerfile copies."""
+    """Return source -> target for everything that the Dockerfile copies."""
     return {source: copy.split()[-1] for copy in steps("COPY") for source in copy.split()[:-1]}
 
 
@@ -214,7 +214,7 @@ def test_the_argument_decides_what_is_installed(machine, extras):
 
 
 def test_the_stage_for_codabench_is_root_without_an_entry_point():
-    """The platform gives the whole command, and files that belong to root."""
+    """The platform states the whole command, and mounts files that belong to root."""
     stage = TEXT.partition("AS codabench\n")[2].partition("\nFROM ")[0]
     assert [line.split()[0] for line in stage.splitlines() if line] == ["ENV", "CMD"]
 

@@ -1,4 +1,4 @@
-"""The wheel holds the packages, the data that they need away from a checkout, and the licence; and nothing else."""
+"""Tests of the wheel: it holds the packages, the data needed outside of a checkout, the licence, nothing else."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ MAX_BYTES = 1_800_000
 
 
 def build(kind, source, out):
-    """Build a distribution without a network; returns its file."""
+    """Build a distribution without a network; return its file."""
     program = f"from hatchling.build import build_{kind}; build_{kind}({str(out)!r})"
     subprocess.run([sys.executable, "-c", program], cwd=source, check=True, capture_output=True)
     (file,) = out.iterdir()
@@ -53,7 +53,7 @@ def wheel(wheel_file):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """Run `pgdl ARGUMENTS` in a directory, with the wheel's content in place of the checkout."""
+    """Return a function that runs `pgdl ARGUMENTS` in a directory, with the wheel's content, not the checkout."""
     packages = tmp_path_factory.mktemp("site-packages")
     wheel.extractall(packages)
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(packages), "HOME": str(packages), "COLUMNS": "200"}
@@ -66,12 +66,12 @@ def installed(wheel, tmp_path_factory):
 
 
 def below(folder):
-    """Path of each file of a directory -> content."""
+    """Return path -> content of each file of a directory."""
     return {path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
 
 
 def files(folder):
-    """Names of the files of a directory of the repository, as git has them."""
+    """Return the paths of all files of a directory of the repository."""
     found = (ROOT / folder).rglob("*")
     return {path.relative_to(ROOT).as_posix() for path in found if path.is_file() and "__pycache__" not in path.parts}
 

@@ -1,7 +1,7 @@
-"""Runs workflows and actions of GitHub from their own files: steps in order, with their conditions and expressions.
+"""Runs GitHub workflows and actions from their files: steps in order, with their conditions and expressions.
 
-Actions of others are played: a checkout, the cache, artifacts and Pages are folders. Programs that would change the
-machine only say that they were called.
+Actions of others are imitated: a checkout, the cache, artifacts and Pages are folders. Programs that would change the
+machine only log their calls.
 """
 
 import os
@@ -26,9 +26,9 @@ STATUS = re.compile(r"\b(always|cancelled|failure)\(")
 
 
 class Runner:
-    """What GitHub keeps for one repository, and a machine for its jobs.
+    """A repository on an imitated GitHub, with its cache, artifacts and pages, and a machine for its jobs.
 
-    `harness` names a repository whose checkout and actions are taken from this repository.
+    `harness` is the name under which workflows refer to this repository.
     """
 
     def __init__(self, directory: Path, origin: Repo, harness: str = "", **variables: str) -> None:
@@ -55,7 +55,7 @@ class Runner:
         return self._log.read_text().splitlines()
 
     def run(self, workflow: Mapping[Any, Any], event_name: str, **github: Any) -> dict[str, "Job"]:
-        """Run the jobs of a workflow for an event that it names; returns the jobs that were not skipped."""
+        """Run the jobs of a workflow for an event; return the jobs that were not skipped."""
         assert event_name in workflow[EVENTS]
         self._runs += 1
         jobs: dict[str, Job] = {}
@@ -70,7 +70,7 @@ class Runner:
         return jobs
 
     def keep(self, place: dict[str, Path], name: str, source: Path) -> Path:
-        """Copy a file or directory, and enter the copy as `name` in `place`."""
+        """Copy a file or directory, store the copy's path as `name` in `place`, and return it."""
         target = self.directory / f"kept-{len(self.cache) + len(self.artifacts)}-{source.name}"
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
         place[name] = target
@@ -78,7 +78,7 @@ class Runner:
 
 
 class Job:
-    """A job on a machine of its own: a workspace and a temporary folder."""
+    """A job on an imitated machine with a workspace and a temporary folder."""
 
     def __init__(self, runner: Runner, directory: Path, github: Mapping[str, Any]) -> None:
         self.runner, self.failed, self.output = runner, False, ""
@@ -100,7 +100,7 @@ class Job:
         self.contexts = outer
 
     def step(self, step: Mapping[str, Any]) -> None:
-        """Run a script, or an action."""
+        """Run a step: a script or an action."""
         if "run" in step:
             self._script(step)
             return
@@ -177,12 +177,12 @@ class Job:
         self.runner.pages = self.runner.artifacts["github-pages"]
 
     def holds(self, condition: str) -> bool:
-        """Whether a step or job with this condition runs."""
+        """Return whether a step or job with this condition runs."""
         wanted = bool(self.value(condition)) if condition else True
         return wanted and (not self.failed or bool(STATUS.search(condition)))
 
     def text(self, text: str) -> str:
-        """Replace the expressions of a text by their values."""
+        """Return a text with its expressions replaced by their values."""
         return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: str(self.value(found[1])), text)
 
     def value(self, expression: str) -> Any:

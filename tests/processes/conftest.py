@@ -1,4 +1,4 @@
-"""Processes whose program is `odd_program`."""
+"""Fixtures that start processes with the program `odd_program`."""
 
 import functools
 from collections.abc import Callable
@@ -15,12 +15,12 @@ HERE = Path(__file__).parent
 
 @pytest.fixture
 def start(new_processes: None) -> Callable[..., Process]:
-    """Start a process."""
+    """Return a function that starts a process with `odd_program`."""
     return functools.partial(Process, "tests.processes.odd_program", RUNTIMES["jax"], threads=1)
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process exists that is not a zombie."""
+    """Return whether a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -28,6 +28,6 @@ def is_alive(pid: int) -> bool:
 
 
 def started(file: Path) -> list[int]:
-    """The sleeping process and its child, once both are there."""
+    """Wait for the sleeping process and its child; return their process IDs."""
     wait_for(lambda: file.exists() and len(file.read_text().split()) == 2, "both processes")
     return [int(pid) for pid in file.read_text().split()]

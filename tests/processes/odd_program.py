@@ -1,4 +1,4 @@
-"""A program that follows any instruction, for tests of the room."""
+"""A program that follows any instruction, for tests of `harness.processes`."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Answers, end and limits of a process that answers questions."""
+"""Tests of a process that answers questions: answers, end and limits."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ def test_a_password_of_a_proxy_reaches_those_processes_alone_that_may_download(v
 
 
 def test_temporary_files_go_with_their_process(start, tmp_path, monkeypatch):
-    """The framework's compiler leaves some, and the process is killed at the end."""
+    """The framework's compiler writes temporary files, and the process is killed at the end."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with start() as process:
         file = Path(process.ask({"do": "leave a file"})["file"])
@@ -129,10 +129,15 @@ def test_memory_is_limited(start):
         assert process.ask({"do": "look"})["memory"] == -1
 
 
-def test_a_line_that_is_too_long_or_no_json_ends_the_process(start, monkeypatch):
-    monkeypatch.setattr(channel, "MAX_LINE", 1000)
+def test_a_line_that_cannot_be_read_ends_the_process(start, monkeypatch):
+    monkeypatch.setattr(channel, "MAX_LINE", 2000)
     with start() as process:
-        for text, times, problem in (("x", 1001, "more than 1000 bytes"), ("{\n", 1, "Expecting property name.*")):
+        for text, times, problem in (
+            ("x", 2001, "more than 2000 bytes"),
+            ("{\n", 1, "Expecting property name.*"),
+            (f"{'[' * 1900}\n", 1, "nested deeper than 200 levels"),
+            ("1\n", 1, "cannot unpack.*"),
+        ):
             pid = process.ask({"do": "look"})["pid"]
             with pytest.raises(UnableError, match=f"^its answer cannot be read: {problem}$"):
                 process.ask({"do": "write", "detail": text, "times": times})

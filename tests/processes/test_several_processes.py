@@ -1,4 +1,4 @@
-"""Several processes that share questions, whose files exist only while they are asked."""
+"""Tests of several processes that share questions; a question's files exist only while it is answered."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.rest
 
 
 class Questions:
-    """Contexts of questions, with a list of those that were entered."""
+    """Questions as contexts; `entered` lists the questions whose contexts were entered."""
 
     def __init__(self, *orders):
         self.entered = []

@@ -1,4 +1,4 @@
-"""Small tasks of images, for the protocols that change them: written in milliseconds, without a framework."""
+"""Small image tasks for the protocols that change images: written in milliseconds, without a framework."""
 
 import itertools
 from collections.abc import Callable
@@ -19,9 +19,9 @@ Linear = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 
 
 def image_task(directory: Path, linear: Linear, *, side: int = 8, channels: int = 1, n_train: int = 20) -> Path:
-    """Write eight linear networks, images with half of each class, and reference data; returns the task's directory.
+    """Write a task of eight linear networks, with as many images of each class; return the task's directory.
 
-    Images of class 1 are bright in the left half, those of class 0 in the right half.
+    Images of class 1 are bright in the left half, images of class 0 in the right half.
     """
     task = directory / "pictures"
     cells = [dict(zip(HYPERPARAMETERS, cell, strict=True)) for cell in itertools.product(*HYPERPARAMETERS.values())]
@@ -45,7 +45,7 @@ def image_task(directory: Path, linear: Linear, *, side: int = 8, channels: int 
 
 
 def left_against_right(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
-    """A network that is right about every image of `image_task`; its noise depends on its number."""
+    """Return kernel and bias of a network that is right on every image of `image_task`; noise grows with `number`."""
     side = int(n_pixels**0.5)
     left = (np.arange(n_pixels) % side < side // 2).astype(float)
     kernel = np.stack([1 - left, left], axis=1)
@@ -53,5 +53,5 @@ def left_against_right(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarr
 
 
 def always_class_0(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
-    """A network whose prediction is always class 0."""
+    """Return kernel and bias of a network that always predicts class 0."""
     return np.zeros((n_pixels, N_CLASSES)), np.array([1.0, 0.0])

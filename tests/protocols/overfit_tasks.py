@@ -1,6 +1,6 @@
-"""Tasks of images, with small networks that know their training set and nothing else.
+"""Image tasks with small networks that classify only their training set correctly.
 
-The images are digits of 8 x 8 pixels, shifted at random on a torus: there, translations preserve the density.
+The images are digits of 8 x 8 pixels, shifted at random on a torus: further shifts do not change their distribution.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ Data = tuple[np.ndarray, np.ndarray]
 
 
 def torus_digits(n_images: int, *, first: int = 0, seed: int = 0) -> Data:
-    """Digits at random places, shape (n_images, 8, 8, 1) in [0, 1], and their labels."""
+    """Return digits at random positions, shape (n_images, 8, 8, 1) with values in [0, 1], and their labels."""
     random = np.random.default_rng(seed)
     digits = load_digits()
     chosen = np.random.default_rng(0).permutation(len(digits.images))[first : first + n_images]
@@ -30,13 +30,13 @@ def torus_digits(n_images: int, *, first: int = 0, seed: int = 0) -> Data:
 
 
 class Network(NamedTuple):
-    """Layers of a list in config.json, and the weights of those that have some."""
+    """The layers of a network as in config.json, and the weights of layers that have weights."""
 
     layers: list[dict[str, Any]]
     weights: list[list[np.ndarray]]
 
     def predict(self, images: np.ndarray) -> np.ndarray:
-        """The logits of a network without a softmax."""
+        """Return the logits of a network without a softmax."""
         (kernel, bias), (last_kernel, last_bias) = self.weights
         return np.maximum(images.reshape(len(images), -1) @ kernel + bias, 0) @ last_kernel + last_bias
 
@@ -48,7 +48,7 @@ class Network(NamedTuple):
 
 
 def fitted_network(data: Data, *, width: int = 64, seed: int = 0) -> Network:
-    """A network of two dense layers that classifies all data correctly."""
+    """Return a network of two dense layers that classifies all data correctly."""
     images, labels = data
     model = MLPClassifier((width,), solver="lbfgs", alpha=0, max_iter=300, random_state=seed)
     model.fit(images.reshape(len(images), -1), labels)
@@ -62,7 +62,7 @@ def fitted_network(data: Data, *, width: int = 64, seed: int = 0) -> Network:
 def write_task(
     directory: Path, networks: Sequence[Network], train: Data, test: Data | None, name: str = "torus"
 ) -> Path:
-    """Write a task without reference data; returns its directory."""
+    """Write a task without reference data; return its directory."""
     task = directory / name
     for number, network in enumerate(networks):
         model = task / f"model_{number}"

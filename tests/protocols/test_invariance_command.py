@@ -1,4 +1,4 @@
-"""`pgdl invariance`: curves of small networks whose responses are known."""
+"""Tests of `pgdl invariance`: curves of small networks whose responses are known."""
 
 import csv
 import json
@@ -23,7 +23,6 @@ OPTIONS = ("--range", "rotation=0..180", "--perturbations", "rotation,intra_l0")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> Path:
-    """The current directory."""
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.chdir(tmp_path)
@@ -31,19 +30,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) 
 
 
 def known(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return model 0, which always answers 0, or a model that compares the halves of an image."""
+    """Return the weights of model 0, which always predicts class 0, or of a model that compares an image's halves."""
     return (left_against_right if number else always_class_0)(number, n_pixels)
 
 
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A task of images; every test of this file looks at it, and TensorFlow runs once."""
+    """A task of images that all tests of this file share, so that TensorFlow runs only once."""
     return image_task(tmp_path_factory.mktemp("tasks"), known, n_train=160).parent
 
 
 @pytest.fixture
 def without_processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Refuse every model that has to be computed, and return the numbers of such models."""
+    """Refuse every model that must be computed; return a list that gets the number of refused models."""
     asked: list[int] = []
 
     def refuse(module: str, runtime: object, questions: list[object]) -> Iterator[tuple[int, UserError]]:
@@ -170,7 +169,7 @@ def test_numbers_of_batches(n_examples: int, numbers: list[int]) -> None:
 
 
 def test_scores_spread_less_the_more_batches_there_are(pictures: Path) -> None:
-    """Networks whose accuracies fall at known rates, and examples that are right or wrong at random."""
+    """Networks' accuracies fall at known rates; which examples are classified rightly is random."""
     from harness.protocols.subject import read_subject
 
     reference = read_subject(pictures, "pictures").task.reference

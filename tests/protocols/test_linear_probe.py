@@ -1,4 +1,4 @@
-"""The linear probe of the testbed."""
+"""Tests of the linear probe of the testbed."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""`pgdl overfit TASK`: networks that know their training set, and nothing of the test set."""
+"""Tests of `pgdl overfit TASK` with networks that classify only their training set correctly."""
 
 import csv
 import json
@@ -25,9 +25,9 @@ WRAP = OverfitSettings((1, 2), "train", edges=Edges.WRAP)
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory) -> Iterator[Path]:
-    """A directory with the task `torus` and a cache of its own.
+    """A directory with the task `torus`, and an empty cache.
 
-    model_0 and model_1 differ in their seeds alone; model_2 is model_0 with a softmax; outputs of model_3 overflow.
+    model_0 and model_1 differ only in their seeds; model_2 is model_0 with a softmax; outputs of model_3 overflow.
     """
     directory = tmp_path_factory.mktemp("overfit")
     train = torus_digits(200)
@@ -79,7 +79,7 @@ def asked(monkeypatch) -> list[str]:
 
 @pytest.fixture(scope="module")
 def train_rows(home) -> list[OverfitRow]:
-    """The rows of models on their training set; the first attempt is interrupted after one model."""
+    """The rows of models on their training set; a first attempt was interrupted after one model."""
     subject = read_subject(home, "torus", ("model_0", "model_1", "model_2"))
 
     def interrupt() -> None:
@@ -143,7 +143,7 @@ def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
 
 
 def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatch) -> None:
-    """No network has to run for this note."""
+    """The note appears although no network can run."""
     monkeypatch.setattr(studied, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
     subject = read_subject(home, "torus", ("model_0",))
     result = detect_overfitting(subject, OverfitSettings((1,)))

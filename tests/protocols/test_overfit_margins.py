@@ -1,4 +1,4 @@
-"""Shifted images, their margins, and the settings of both."""
+"""Tests of shifted images, of margins, and of their settings."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def network(seed: int = 0) -> Network:
 
 
 def all_shifts(images: np.ndarray, reach: int, black: np.ndarray | None) -> dict[tuple[int, int], np.ndarray]:
-    """Shift (down, right) -> the first image after this shift."""
+    """Return shift (down, right) -> the first image after this shift."""
     shifts, found = Shifts(images, reach, black), {}
     wanted = np.zeros((len(images), 2 * reach + 1, 2 * reach + 1), bool)
     wanted[0] = True
@@ -114,7 +114,7 @@ def test_outputs_that_are_no_numbers_are_named(value: float, name: str) -> None:
 
 
 def architecture(*layers: dict[str, object]) -> dict[str, Any]:
-    """The canonical form of layers in the competition's format."""
+    """Return the canonical form of layers in the competition's format."""
     return parse_architecture({"model_config": [*layers], "input_shape": [12]}, Path(CONFIG)).canonical
 
 
@@ -181,7 +181,7 @@ def test_radii_must_leave_something_of_the_images() -> None:
 
 
 def test_centred_images_are_noticed() -> None:
-    """A square of 3 x 3 pixels, always in the middle; or anywhere that it fits."""
+    """Images show a square of 3 x 3 pixels, either always in the middle or at random positions."""
     random, square = np.random.default_rng(0), np.zeros((500, 32, 32, 1), np.float32)
     square[:, 14:17, 14:17] = 1
     centred = find_positions(square, BLACK)

@@ -1,4 +1,4 @@
-"""Noise of a wanted structural similarity, measured by scikit-image."""
+"""Tests of noise that gives images a wanted structural similarity, as scikit-image measures it."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,6 @@ TARGETS = (0.05, 0.6, 0.85, 0.99)
 
 
 def test_the_moments_give_the_similarity_of_scikit_image():
-    """The moments give the measured similarity at any strength."""
     draws, clean = np.random.default_rng(1).normal(size=IMAGES.shape), IMAGES.astype(np.float64)
     local = noise._LocalStatistics(clean, draws)
     for strength in (1e-3, 0.1, 2.0):

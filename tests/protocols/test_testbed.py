@@ -1,4 +1,4 @@
-"""`pgdl testbed` and its functions, end to end on a tiny task of dense networks."""
+"""Tests of `pgdl testbed` and its functions, end to end on a tiny task of dense networks."""
 
 import csv
 import functools
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 @pytest.fixture(scope="module", autouse=True)
 def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A shared cache, one process at a time, and the framework that starts fastest."""
+    """Use a common cache, one process at a time, and the framework that starts fastest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setattr(probing, "PREFERRED", ("jax", "torch", "tensorflow"))
@@ -52,7 +52,7 @@ def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """Backbones that have been evaluated, two of which cannot be probed."""
+    """A task of backbones and the results of their evaluation; two backbones cannot be probed."""
     directory = tmp_path_factory.mktemp("testbed")
     tasks = make_backbones(directory / "tasks", more=("constant", "convolution"))
     data, said = make_data(directory / "data.npz"), []
@@ -62,13 +62,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 @pytest.fixture
 def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Run `pgdl testbed ARGUMENTS`."""
+    """Return a function that runs `pgdl testbed ARGUMENTS`."""
     return functools.partial(in_process(monkeypatch, capsys), "testbed")
 
 
 @pytest.fixture
 def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing may read images or run a model."""
+    """Raise an error if images are read or models run."""
 
     def refuse(*_: Any) -> None:
         raise AssertionError("a process would be started")
@@ -131,7 +131,9 @@ def test_what_cannot_be_probed_is_named_and_left_out(place: Place) -> None:
         "model_4": "its last layer with weights is Conv2D, not a dense layer on a vector of features",
     }
     assert json.loads(place.dataset.attrs["failed"]) == reasons
-    assert place.said[0].startswith("3 seen classes, 2 unseen ones; 60 training images, 30 test images, at least 6")
+    assert place.said[0].startswith(
+        "3 seen and 2 unseen classes evaluated; 60 training images, 30 test images, at least 6"
+    )
     assert sorted(place.said[1:]) == [f"{name} is left out: {reason}" for name, reason in reasons.items()]
 
 
@@ -152,7 +154,7 @@ def test_the_file_holds_all_of_it(place: Place, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_read_here")
 def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The backbone that was finished before the interruption is not asked for again."""
+    """The backbone that was finished before the interruption is not computed again."""
     asked: list[str] = []
 
     def answer(
@@ -184,7 +186,7 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
 
 
 def command(place: Place, measures: str) -> tuple[object, ...]:
-    """The arguments of `pgdl testbed` for the evaluated backbones."""
+    """Return the arguments of `pgdl testbed` for the evaluated backbones."""
     names = ",".join(place.dataset["model"].values)
     return (
         "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
@@ -215,8 +217,9 @@ def test_the_command_prints_a_table_or_json_and_writes(place: Place, pgdl: Pgdl,
 
 
 def test_measures_are_called_in_the_sandbox_and_compared(
-    place: Place, pgdl: Pgdl, tmp_path: Path, zygotes: Any, no_process: None
+    place: Place, pgdl: Pgdl, tmp_path: Path, zygotes: Any, no_process: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("harness.cli.testbed.SHOWN", 0)
     problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
@@ -231,6 +234,8 @@ def test_measures_are_called_in_the_sandbox_and_compared(
     assert [float(row[column]) for column in list(row)[1:]] == pytest.approx([*expected.errors.values(), expected.mean])
     assert (tmp_path / "consistency.png").exists()
     assert "sign-errors of measures" in out
+    assert f"and 1 more: all are in {tmp_path / 'consistency.csv'}" in out
+    assert "no official score" not in out + err
 
 
 def test_the_sign_error_of_a_measure_over_a_slice(place: Place) -> None:
@@ -297,7 +302,7 @@ def test_data_that_do_not_fit_are_refused(
 
 @pytest.mark.usefixtures("_read_here")
 def test_test_images_on_which_the_models_were_trained_are_left_out(place: Place, tmp_path: Path) -> None:
-    """Half of the test images are training images of the task, those of unseen classes excepted."""
+    """Among the test images of seen classes, half are training images of the task."""
     known, new = make_images(12, 0), make_images(3, 5)
     images, labels = (np.concatenate([old[:15], other]) for old, other in zip(known, new, strict=True))
     data = make_data(tmp_path / "data.npz", x_train=make_images(12, 6)[0], x_test=images, y_test=labels)
@@ -313,6 +318,12 @@ def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_pa
     found, classes = divide(place, make_data(tmp_path / "data.npz", **arrays))
     assert classes.levels == (0,)
     assert found.notes[1] == "there are no unseen classes, so only 0 % is evaluated"
+
+
+@pytest.mark.usefixtures("_read_here")
+def test_unseen_classes_that_were_not_requested_are_not_denied(place: Place, tmp_path: Path) -> None:
+    found, _ = divide(place, make_data(tmp_path / "data.npz"), (0,))
+    assert [note.partition(";")[0] for note in found.notes] == ["3 seen and 0 unseen classes evaluated"]
 
 
 def test_steps_are_as_equal_as_whole_numbers_allow() -> None:

@@ -1,4 +1,4 @@
-"""A tiny task of backbones on images of three classes, and a dataset with two classes more."""
+"""A tiny task of backbones on images of three classes, and a dataset with two more classes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ WIDTHS = (4, 8, 16)
 
 
 def make_images(n_per_class: int, seed: int, n_classes: int = N_CLASSES) -> tuple[np.ndarray, np.ndarray]:
-    """Noisy images of one bright row per class: uint8 (n, SIDE, SIDE), and their labels."""
+    """Return noisy images with one bright row per class, uint8 (n, SIDE, SIDE), and their labels."""
     random = np.random.default_rng(seed)
     labels = np.tile(np.arange(n_classes), n_per_class)
     images = random.integers(0, 120, (len(labels), SIDE, SIDE))
@@ -26,7 +26,7 @@ def make_images(n_per_class: int, seed: int, n_classes: int = N_CLASSES) -> tupl
 
 
 def make_data(file: Path, **replaced: Any) -> Path:
-    """Write the dataset as an .npz file; `replaced` arrays take the place of those."""
+    """Write the dataset as an .npz file; `replaced` arrays take the place of arrays of the same name."""
     arrays = dict(zip(("x_train", "y_train"), make_images(12, 0), strict=True))
     arrays |= dict(zip(("x_test", "y_test"), make_images(6, 1), strict=True))
     np.savez(file, **(arrays | replaced))
@@ -34,7 +34,7 @@ def make_data(file: Path, **replaced: Any) -> Path:
 
 
 def make_backbones(directory: Path, name: str = "rows", side: int = SIDE, more: Sequence[str] = ()) -> Path:
-    """Write a task of dense networks with random weights, the larger the later; returns `directory`.
+    """Write a task of dense networks of increasing size with random weights; return `directory`.
 
     `more` adds models that cannot be probed: `constant`, `convolution`.
     """

@@ -1,4 +1,4 @@
-"""Databases of both kinds."""
+"""Fixtures of SQLite and PostgreSQL databases."""
 
 import secrets
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from tests.records.servers import Server, serving
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """A server of PostgreSQL that runs."""
+    """A running PostgreSQL server."""
     with serving() as server:
         yield server
 
 
 @pytest.fixture(params=["sqlite", rest("postgresql")])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a database is that has no tables yet."""
+    """The location of a database without tables."""
     if request.param == "sqlite":
         return str(tmp_path / "results.db")
     server: Server = request.getfixturevalue("server")
@@ -28,12 +28,12 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The cache of this test alone."""
+    """An empty cache for each test."""
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for no database that fails."""
+    """Fail at once if a database fails, without waiting for its recovery."""
     monkeypatch.setattr("harness.records.connection.RECOVERY_S", 0.0)

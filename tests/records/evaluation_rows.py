@@ -1,4 +1,4 @@
-"""Makes records without running anything."""
+"""Makes records of calls that never ran."""
 
 import hashlib
 from datetime import UTC, datetime, timedelta
@@ -16,9 +16,9 @@ NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
 
 def evaluation(**columns: Any) -> Evaluation:
-    """A record of a call that went well, but for the given columns; by default equal calls have equal keys.
+    """Return the record of a successful call, with the given columns changed; by default equal calls have equal keys.
 
-    A column that is not named here is empty or 0, so that a new one is added without a change of tests.
+    A column that is not named here is empty or 0, so that a new column needs no change of tests.
     """
     row: dict[str, Any] = {
         "submission": "margin",
@@ -65,7 +65,7 @@ def evaluation(**columns: Any) -> Evaluation:
 
 
 def empty(table: Table) -> dict[str, Any]:
-    """A row of empty values: None, or the least value of the column's type."""
+    """Return a row of empty values: None, or the smallest value of the column's type."""
     found: dict[str, Any] = {}
     for column in table.columns:
         kind = column.type.python_type
@@ -75,7 +75,7 @@ def empty(table: Table) -> dict[str, Any]:
 
 
 def request(row: Evaluation, **columns: Any) -> Request:
-    """The request of the run that made this record, except for the given columns."""
+    """Return the request of the run that made this record, with the given columns changed."""
     return Request(
         **empty(REQUESTS) | {
             "submission": row.submission, "submission_digest": row.submission_digest, "source": "/home/a/margin",

@@ -1,4 +1,4 @@
-"""A throw-away server of PostgreSQL on a socket of this machine, where its programs are installed."""
+"""A throw-away PostgreSQL server on a local socket, if PostgreSQL is installed."""
 
 import os
 import shlex
@@ -24,7 +24,7 @@ MISSING = ", ".join(name for name, path in PROGRAMS.items() if path is None)
 
 
 class Server:
-    """A cluster in a directory of its own; `url` names its database."""
+    """A PostgreSQL server with its data in `directory`; `url` is the address of its database."""
 
     def __init__(self, directory: Path, *, fsync: bool = False) -> None:
         self.directory = directory  # short: the path of a socket has at most 107 characters
@@ -40,11 +40,11 @@ class Server:
         self._run("pg_ctl", "start", "-w", "-D", str(self.directory / "data"), "-o", options, "-l", "/dev/null")
 
     def stop(self) -> None:
-        """Stop at once, as in a failure of power."""
+        """Stop at once, as in a power failure."""
         self._run("pg_ctl", "stop", "-w", "-D", str(self.directory / "data"), "-m", "immediate")
 
     def signal(self, number: int) -> None:
-        """Send a signal to all its processes."""
+        """Send a signal to all of the server's processes."""
         first = int((self.directory / "data" / "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         for process in (first, *map(int, children)):
@@ -52,7 +52,7 @@ class Server:
                 os.kill(process, number)
 
     def new_database(self, name: str) -> str:
-        """Create a database; returns its URL."""
+        """Create a database; return its URL."""
         self.query(f'CREATE DATABASE "{name}"')
         return self.url.replace("/postgres?", f"/{name}?")
 
@@ -72,7 +72,7 @@ class Server:
 
 @contextmanager
 def serving(*, fsync: bool = False) -> Iterator[Server]:
-    """A server that runs, in a directory that is removed with it; skips the test where none is installed."""
+    """Start a server in a temporary directory; skip the test if PostgreSQL is not installed."""
     if MISSING:
         pytest.skip(f"PostgreSQL is not installed: {MISSING} not found; make test-rest installs it")
     directory = Path(tempfile.mkdtemp(prefix="pg"))

@@ -1,4 +1,4 @@
-"""SQL for changes that no run would make."""
+"""Executes SQL statements for changes that no run would make."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from sqlalchemy import create_engine, text
 
 
 def execute(location: str, *statements: str, **parameters: Any) -> list[Any]:
-    """Execute statements in one transaction; returns the rows of the last one."""
+    """Execute statements in one transaction; return the rows of the last statement."""
     engine = create_engine(location if "://" in location else f"sqlite:///{location}")
     with engine.begin() as connection:
         results = [connection.execute(text(statement), parameters) for statement in statements]

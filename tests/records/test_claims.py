@@ -1,4 +1,4 @@
-"""Concurrent runs: one of them makes a call, and each says how long it waits for a lock."""
+"""Tests of concurrent runs: only one of them makes a call, and a run says how long it waits for a lock."""
 
 import os
 import sqlite3
@@ -83,7 +83,7 @@ def is_written(writer: RecordWriter, row: Evaluation) -> bool:
 
 
 def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str) -> None:
-    """Here, a machine slept for longer than other runs wait for a sign of life."""
+    """The machine of the first run slept for longer than other runs wait for a sign of life."""
     first = evaluation()
     with Records(location) as records, Claims(records) as claims, RecordWriter(records, claims) as writer:
         claims.take([first.key])
@@ -96,7 +96,7 @@ def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str)
 
 
 def test_a_run_waits_for_a_reader_however_long_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a write-ahead log, whoever reads keeps everybody from writing."""
+    """Without a write-ahead log, a reader keeps everybody from writing."""
     monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
     location = str(tmp_path / "results.db")
     with Records(location) as records:
@@ -116,7 +116,7 @@ def test_a_run_waits_for_a_reader_however_long_it_reads(tmp_path: Path, monkeypa
 
 
 def add_remote_run(location: str, beats: int) -> None:
-    """A run of another machine that has claimed `a`."""
+    """Add a run on another machine that has claimed the call `a`."""
     execute(
         location, "delete from runs where id = 'far'", "insert into runs values ('far', 'elsewhere', 1, '5', :beats)",
         "insert into claims values ('a', 'far') on conflict do nothing", beats=beats,

@@ -1,4 +1,4 @@
-"""Records of another file are added; no present record is replaced."""
+"""Tests of adding records of another database: no existing record is replaced."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def test_rows_that_are_new_are_added_with_all_columns(tmp_path):
 
 
 def test_what_a_machine_failed_on_is_no_result(tmp_path):
-    """A record that replaced a failure of the machine is not replaced by this failure again."""
+    """A record that has replaced a failure of the machine is not replaced by this failure again."""
     failed = {"outcome": Outcome.INFRA_ERROR}
     mine = write(tmp_path / "mine", evaluation(**failed))
     other = write(tmp_path / "other", evaluation(value=3.0), evaluation(model="model_1", **failed))
@@ -69,7 +69,7 @@ def test_a_file_of_other_content_is_one_line(tmp_path, column, value):
 def test_a_missing_file_and_another_file_are_one_line(tmp_path):
     (tmp_path / "text").write_text("no database")
     with Records(str(tmp_path / "mine")) as records:
-        first = "no such results file; run `pgdl run SUBMISSION` first, or name another database with --add-records"
+        first = "no such results file; name another database with --add-records"
         for name, problem in (("missing", first), ("text", "not a database")):
             with pytest.raises(UserError, match=problem):
                 add_records(records, tmp_path / name)

@@ -1,4 +1,4 @@
-"""Rows that the harness would not write are refused in one line with database, table, row and column."""
+"""Tests of rows that the harness would not write: refused in one line with database, table, row and column."""
 
 import sqlite3
 from pathlib import Path
@@ -62,7 +62,7 @@ DEEP = '{"a": ' + "[" * 1500 + "]" * 1500 + "}"
     ],
 )  # fmt: skip
 def test_odd_values(table: str, column: str, stored: object, found: str, tmp_path: Path) -> None:
-    """SQLite stores any value in any column; without the check, the error would appear far from the read."""
+    """SQLite stores any value in any column; without the check, the error would appear later, far from the cause."""
     file = tmp_path / "results.db"
     with Records(str(file)) as records:
         records.add(evaluation(model="model_1"), evaluation())
@@ -139,7 +139,7 @@ def test_a_version_that_is_no_text_is_refused_where_it_is_read(tmp_path: Path) -
     ],
 )
 def test_a_row_has_the_settings_of_its_configuration(column: str, stored: object, found: str, location: str) -> None:
-    """The board ranks by the configuration that a request names: a row with other settings would be ranked wrongly."""
+    """A board ranks by the configuration that a request names: a row with other settings would be ranked wrongly."""
     with Records(location) as records:
         records.add(evaluation())
         execute(location, f"UPDATE evaluations SET {column} = {stored!r}")

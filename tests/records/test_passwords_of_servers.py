@@ -1,4 +1,4 @@
-"""The password of a server of PostgreSQL is in nothing that commands print, write or start."""
+"""Tests of the password of a PostgreSQL server: it is in nothing that commands print, write or start."""
 
 import secrets
 import socket
@@ -23,7 +23,7 @@ Commands = Callable[[str], list[Ended]]
 
 @pytest.fixture
 def pgdl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """The command line, in a folder and a home of its own."""
+    """Return a function that runs the command line in an empty folder and an empty home."""
     for name in ("folder", "home"):
         (tmp_path / name).mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -33,7 +33,7 @@ def pgdl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 @pytest.fixture
 def commands(pgdl: Pgdl, tmp_path: Path) -> Commands:
-    """Runs every command that needs records, with and without the option."""
+    """Return a function that runs every command that needs records, with the URL as an option and in PGDL_RESULTS."""
     make_task(Path("task_data"))
     Repo(tmp_path / "folder").commit({"submissions/README.md": ""}, branch="main")
 
@@ -60,7 +60,7 @@ def with_password(url: str) -> str:
 
 @pytest.fixture
 def url(server: Server) -> str:
-    """A database of a submission that has run on models that are not there any more."""
+    """A database with a submission's records on models that have changed since."""
     url = with_password(server.new_database(f"d{secrets.token_hex(4)}"))
     made = rows("mine", task="tiny")
     asked = [request(made[0])]

@@ -1,4 +1,4 @@
-"""A server of PostgreSQL that is restarted, hangs, or is gone; skipped where PostgreSQL is not installed."""
+"""Tests of a PostgreSQL server that is restarted, hangs, or is gone; skipped if PostgreSQL is not installed."""
 
 import secrets
 import signal
@@ -228,7 +228,7 @@ def test_a_run_that_stands_still_in_a_transaction_stops_no_other(url: str, monke
 
 
 def test_claims_made_while_their_run_is_taken_for_dead_do_not_outlive_it(server: Server, url: str) -> None:
-    """A run that wakes up and claims calls, while another deletes it and its claims."""
+    """A run wakes up and claims calls, while another run deletes the first run and its claims."""
     with Records(url) as records, Claims(records) as claims, ThreadPoolExecutor(1) as pool:
         with records.begin() as connection:
             claims._take(connection, ["a"])

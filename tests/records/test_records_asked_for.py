@@ -1,4 +1,4 @@
-"""The database answers the question that is asked, with and without an index."""
+"""Tests of queries: the database returns the requested records, with and without an index."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Values in the results database come back bit for bit, also with concurrent writers."""
+"""Tests of values in the results database: they come back bit for bit, also with concurrent writers."""
 
 import subprocess
 import sys
@@ -124,7 +124,7 @@ with Records(sys.argv[1]) as records:
 
 @pytest.mark.rest
 def test_two_harnesses_at_once_lose_nothing(location: str) -> None:
-    """Both create the file, the table and its indexes."""
+    """Both processes create the file, the table and its indexes."""
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, location, name], cwd=ROOT, stderr=subprocess.PIPE)
         for name in ("one", "two")

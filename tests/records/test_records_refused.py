@@ -1,4 +1,4 @@
-"""Unusable databases, and those of another version: one line with name, reason and remedy."""
+"""Tests of unusable databases, and databases of another version: one line with name, reason and remedy."""
 
 import sqlite3
 from contextlib import closing
@@ -126,7 +126,7 @@ def test_what_leads_to_no_database(location: str, parts: list[str]) -> None:
 
 
 def test_a_driver_that_lacks_its_own_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such is psycopg without the extra `binary` where libpq is not installed."""
+    """Psycopg without the extra `binary` is such a driver, if libpq is not installed."""
     (tmp_path / "cx_Oracle.py").write_text("raise ImportError('no library found')")
     monkeypatch.syspath_prepend(tmp_path)
     assert "no library found" in refusal("oracle+cx_oracle://host/name")
@@ -184,7 +184,7 @@ def test_tables_without_a_number_are_refused(tmp_path: Path, statement: str, fou
     Records(str(file)).__exit__(None, None, None)
     change(file, statement)
     before = file.read_bytes()
-    expected = f"expected one number, found {found}; name another database with --results"
+    expected = f"expected one number without leading zeros, found {found}; name another database with --results"
     with pytest.raises(UserError, match=f"^{file}: version of the tables: {expected}$"):
         Records(str(file), read_only=read_only)
     assert file.read_bytes() == before

@@ -1,4 +1,4 @@
-"""No password of an address is in anything that is printed or written."""
+"""Tests that no password of an address is printed or written."""
 
 import copy
 import json

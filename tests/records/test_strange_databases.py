@@ -1,4 +1,4 @@
-"""An SQLite file may be a stranger's: nothing in it is code that runs, and reading it ends."""
+"""Tests of SQLite files from strangers: nothing in them runs as code, and reading them ends."""
 
 import os
 import signal
@@ -100,9 +100,8 @@ def test_tables_and_indices_of_ones_own_do_no_harm(file: Path) -> None:
 def test_a_version_is_a_number(file: Path, version: str) -> None:
     change(file, "DROP TABLE alembic_version", "CREATE TABLE alembic_version (version_num VARCHAR(32))")
     change(file, f"INSERT INTO alembic_version VALUES ({version})")
-    with pytest.raises(
-        UserError, match=f"^{file}: version of the tables: expected one number, found .{{1,40}}; name another"
-    ):
+    expected = "expected one number without leading zeros, found .{1,40}; name another"
+    with pytest.raises(UserError, match=f"^{file}: version of the tables: {expected}"):
         Records(str(file), read_only=True)
 
 
@@ -127,7 +126,7 @@ def test_who_only_reads_cannot_write(file: Path) -> None:
 
 
 def repeat(file: Path, times: int = 3) -> None:
-    """Make all children of the root page of the table of requests the same page, so that its rows never end."""
+    """Let all children of the root page of the table `requests` be the same page, so that its rows never end."""
     (row,) = execute(str(file), "SELECT rootpage FROM sqlite_master WHERE name = 'requests'")
     size, root = 4096, row[0]
     content = bytearray(file.read_bytes())
@@ -193,7 +192,7 @@ def test_a_signal_ends_a_statement(file: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def journal_of(file: Path, other: Path) -> None:
-    """Write a journal that names another file, which SQLite deletes once it has applied the journal."""
+    """Write a journal that names another file, which SQLite deletes after it has applied the journal."""
     end, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(other)
     header = end + struct.pack(">5I", 0, 1, file.stat().st_size // 4096, 512, 4096)
     checksum = sum(name) & 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""Records that a database did not take: in a local file, until the next run adds them."""
+"""Tests of records that a database refused: a local file keeps them until the next run adds them."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def add_kept(location: str) -> list[str]:
-    """Add kept records, as every run does first; returns the lines that it prints."""
+    """Add the kept records, as every run does first; return the lines that it prints."""
     said: list[str] = []
     with Records(location) as records:
         records.warn = said.append
@@ -31,7 +31,7 @@ def add_kept(location: str) -> list[str]:
 
 
 def give_up(location: str, made: list[Evaluation]) -> str:
-    """Write to a database that takes nothing; returns the error."""
+    """Write records to a database that refuses them; return the error."""
     with Records(location) as records:
         hide_table(location)
         with pytest.raises(UserError) as error, RecordWriter(records, None) as writer:  # noqa: PT012

@@ -1,4 +1,4 @@
-"""Records that a run writes in groups: each once, even after faults of the database or the run."""
+"""Tests of records that a run writes in groups: each is written once, even after faults of the database or the run."""
 
 import sqlite3
 import subprocess
@@ -128,7 +128,7 @@ def test_a_record_is_written_if_and_only_if_its_call_is_claimed(
 @pytest.mark.rest
 @pytest.mark.parametrize("location", ["postgresql"], indirect=True)  # a file has no server
 def test_a_group_whose_answer_was_lost_is_not_written_twice(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As by a server that ends after a commit, before its answer."""
+    """The server ends after it has committed the group, but before it answers."""
     lost = []
     original = Database.write
 
@@ -162,6 +162,22 @@ def hide_table(location: str) -> None:
 
 def show_table(location: str) -> None:
     execute(location, "alter table gone rename to evaluations")
+
+
+@pytest.mark.usefixtures("impatient", "cache")
+def test_an_error_that_ends_a_run_is_told_once(location: str) -> None:
+    said: list[str] = []
+    first, *later = rows(3)
+    with Records(location) as records:
+        records.warn = said.append
+        hide_table(location)
+        with pytest.raises(UserError, match="finished calls are kept in "), RecordWriter(records, None) as writer:  # noqa: PT012
+            writer.add(first)
+            try:
+                writer.flush()
+            finally:
+                writer._waiting += later
+    assert not any("finished calls are kept in " in line for line in said)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -241,6 +257,6 @@ for number in range(5):
 
 @pytest.mark.rest
 def test_a_process_ends_and_loses_nothing_though_its_writer_was_not_left(location: str) -> None:
-    """As after Ctrl-C at the wrong moment."""
+    """Ctrl-C at the wrong moment can skip the end of the writer's context."""
     subprocess.run([sys.executable, "-c", LEAVES, location], cwd=ROOT, check=True)
     assert values(location) == [0.0, 1.0, 2.0, 3.0, 4.0]

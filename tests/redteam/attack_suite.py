@@ -1,10 +1,11 @@
 """The attacks, and their expected outcomes.
 
-A file in attacks/ has the attacks of one kind, each a function; the files' letters are those of docs/security.md. A
-submission is made of each: the function as `complexity`, with the definitions of its file and of tools.py that it uses.
-Attacks of one expression are rows of a table.
-Its value is 1.0 if it returns nothing. The decorator `expected` states the result. An attack that detects its own
-success prints BREACH. The functions in controls/ are honest and return their value.
+A file in attacks/ has the attacks of one kind, each a function; docs/security.md explains the letters in its name. Each
+function becomes a submission: `complexity` calls the function, and the submission has the definitions that it uses from
+its own file and from tools.py. A table `ROWS` has attacks that consist of one expression.
+
+An attack that returns nothing has the value 1.0. The decorator `expected` states the outcome. An attack that detects
+its own success prints BREACH. The functions in controls/ are honest and return their value.
 """
 
 import ast
@@ -31,27 +32,29 @@ SHORT = {
 
 
 def expected(*outcomes: str, **more: Any) -> Callable[[Any], Any]:
-    """State the possible outcomes of an attack, and more that `Attack` lists. It is read from the source, never run."""
+    """State the possible outcomes of an attack, and fields of `Attack`. The decorator is read from the source, never
+    run.
+    """
     raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Attack:
-    """An attack, or a control.
+    """An attack, or an honest control.
 
     Attributes:
-        name: of the function, and of the submission.
+        name: of the function and of the submission.
         source: of the submission.
-        outcomes: that are possible.
-        under_landlock: those in that sandbox if different.
-        on_platform: those in that sandbox in a platform's container, where workers are root, if different again.
+        outcomes: possible outcomes.
+        under_landlock: possible outcomes in the sandbox `landlock`, if they differ.
+        on_platform: outcomes with `landlock` in a platform's container, where workers are root, if they differ again.
         allowed_on_platform: lines that the attack may print on the platform.
         value: the value that the attack must return.
-        runtime: the only framework in which it runs, if not all.
-        twice: whether it is called twice, and looks for its own marks.
-        on_import: whether it runs when its file is imported; `complexity` does nothing then.
-        known_breach: the reason why it succeeds at present.
-        breached: the sandboxes in which it does, if not all.
+        runtime: the only framework in which the attack runs, or None for all.
+        twice: whether the attack is called twice, and looks for marks of its first call.
+        on_import: whether the attack runs when its file is imported; `complexity` then does nothing.
+        known_breach: the reason why the attack still succeeds.
+        breached: the sandboxes in which it succeeds, or None for all.
     """
 
     name: str
@@ -69,16 +72,16 @@ class Attack:
 
     @property
     def is_control(self) -> bool:
-        """Whether it is honest."""
+        """Whether the submission is an honest control."""
         return self.name.startswith("control_")
 
     @property
     def calls(self) -> list[str]:
-        """Names of the attack's submissions."""
+        """The names of the attack's submissions."""
         return [self.name, f"{self.name}_again"] if self.twice else [self.name]
 
     def breach_in(self, sandbox: str) -> str | None:
-        """The reason why it succeeds in a sandbox; None if it must not."""
+        """Return why the attack succeeds in a sandbox, or None if it must not."""
         return self.known_breach if self.breached is None or sandbox in self.breached else None
 
     def require(self, row: dict[str, Any], sandbox: str) -> None:
@@ -103,7 +106,7 @@ def complexity(model, dataset):
 
 
 def attacks_of(file: Path) -> Iterator[Attack]:
-    """The attacks of a file, read without running it."""
+    """Yield the attacks of a file, which is parsed but never run."""
     tools, own = (ast.parse(source.read_text()).body for source in (HERE / "tools.py", file))
     definitions = [*tools, *own, *(function for statement in own for function in _rows(statement))]
     for function in definitions:
@@ -119,7 +122,7 @@ def attacks_of(file: Path) -> Iterator[Attack]:
 
 
 def _rows(table: ast.stmt) -> Iterator[ast.stmt]:
-    """The rows of the table `ROWS`, each as a function."""
+    """Yield each row of the table `ROWS` as a function."""
     if isinstance(table, ast.Assign) and ast.unparse(table.targets[0]) == "ROWS":
         for name, outcomes, action, why in (row.elts for row in table.value.elts):
             head = f"@expected({ast.unparse(outcomes).strip('()')})\ndef {name.value}(model, dataset):"
@@ -127,7 +130,7 @@ def _rows(table: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _used(definitions: list[ast.stmt], name: str) -> list[ast.stmt]:
-    """The definitions that a function needs, in their order: no other attack's words are in memory."""
+    """Return the definitions that a function needs, in order. The rest is left out, so its words are not in memory."""
     needed, names = set(), [name]
     while names:
         wanted = names.pop()
@@ -139,7 +142,7 @@ def _used(definitions: list[ast.stmt], name: str) -> list[ast.stmt]:
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    """The names that a statement at the top of a file gives a meaning."""
+    """Return the names that a top-level statement defines."""
     if isinstance(statement, ast.ImportFrom) and statement.module in ("attack_suite", "tools"):
         return set()
     if isinstance(statement, ast.Import | ast.ImportFrom):
@@ -155,7 +158,10 @@ ATTACKS = {attack.name: attack for file in sorted(HERE.glob("[ac]*s/*.py")) for 
 
 
 def prepared(attacks: Iterable[Attack], directory: Path, target: Path, cache: str, token: str) -> list[Path]:
-    """Write attacks with the true paths filled in, and a second copy of those that look for their own marks."""
+    """Write the submissions of attacks with the true paths filled in; return their paths.
+
+    An attack that looks for its own marks is written twice.
+    """
     places = {"@TASK@": str(target), "@CACHE@": cache, "@TOKEN@": token, "@HOST@": os.uname().nodename}
     copies = []
     for attack in attacks:

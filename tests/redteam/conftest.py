@@ -1,4 +1,4 @@
-"""Fixtures of the attack suite: as for the end-to-end tests, with a token that identifies leftovers."""
+"""Fixtures of the attack suite: those of the end-to-end tests, and a token that identifies leftovers."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ def token() -> str:
 
 @pytest.fixture(scope="session")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a hidden task of a single model."""
+    """A directory with a hidden task of one model."""
     directory = tmp_path_factory.mktemp("target")
     make_task(directory, name="single", n_models=1, reference=False)
     return directory
@@ -31,7 +31,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def beacon(target: Path, token: str) -> Iterator[None]:
-    """The attacks' targets outside: listening sockets, a lock on a shared file, and a thread that keeps opening it."""
+    """Provide targets outside of the sandbox: sockets, a locked shared file, and a thread that keeps opening it."""
     shared = Path(os.__file__)  # in every sandbox
     stop = threading.Event()
 
@@ -52,7 +52,7 @@ def beacon(target: Path, token: str) -> Iterator[None]:
 
 @contextmanager
 def listening(name: str) -> Iterator[None]:
-    """A Unix socket of that name that accepts connections."""
+    """In the context, a Unix socket with this name accepts connections."""
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(name)
         server.listen()
@@ -61,7 +61,7 @@ def listening(name: str) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def surroundings(token: str, shared_cache: Path) -> Iterator[dict[str, str]]:
-    """The harness' environment: a cache whose path identifies the processes that use it, and a secret."""
+    """The harness' environment variables: a cache whose path has the token, and a secret."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}
     with tempfile.TemporaryDirectory(prefix=f"cache-{token}-") as cache:
         shutil.copytree(shared_cache / "shapes", Path(cache, "shapes"))

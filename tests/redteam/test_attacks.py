@@ -1,10 +1,10 @@
-"""Hostile submissions, each in a real sandbox: none succeeds, and none leaves anything behind.
+"""Tests of hostile submissions in real sandboxes: none succeeds, and none leaves anything behind.
 
-attack_suite.py says what the files are.
+attack_suite.py explains the files of attacks.
 
-PGDL_REDTEAM=full runs all attacks in every runtime that is installed, with fast and fresh starts and under Landlock;
-PGDL_REDTEAM="NAME NAME" runs the named ones; otherwise a few run, in the default runtime. PGDL_REDTEAM_ON=docker runs
-them in containers, in place of these kinds of sandbox.
+PGDL_REDTEAM=full runs all attacks in every installed runtime, with the sandboxes `fast`, `fresh` and `landlock`.
+PGDL_REDTEAM="NAME NAME" runs the named attacks. Otherwise, a few attacks run in the default runtime.
+PGDL_REDTEAM_ON=docker runs them in containers instead of these sandboxes.
 """
 
 import os
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.timeout(1800)
 
 
 def chosen(runtime: str) -> list[Attack]:
-    """The attacks and controls that run in a runtime."""
+    """Return the attacks and controls that run in a runtime."""
     fitting = [attack for attack in ATTACKS.values() if attack.runtime in (None, RUNTIMES[runtime].framework)]
     if CHOSEN:
         return [attack for attack in fitting if FULL or attack.name in CHOSEN]
@@ -54,13 +54,13 @@ Rows = dict[str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def runs() -> dict[tuple[str, str], Rows]:
-    """The records of the runs so far, by mode."""
+    """Mode -> records of the runs so far."""
     return {}
 
 
 @pytest.fixture
 def rows(mode, runs, tmp_path_factory, target, token, surroundings, beacon) -> Rows:
-    """The records of a mode; the first test runs everything in one go."""
+    """The records of a mode; for the first test of a mode, all of its attacks run."""
     if mode not in runs:
         directory = tmp_path_factory.mktemp("-".join(mode))
         runs[mode] = run_all(*mode, directory, target, token, surroundings)
@@ -68,7 +68,7 @@ def rows(mode, runs, tmp_path_factory, target, token, surroundings, beacon) -> R
 
 
 def run_all(start: str, runtime: str, directory: Path, target: Path, token: str, surroundings: dict[str, str]) -> Rows:
-    """Run all attacks of a runtime."""
+    """Run all attacks of a runtime; return their records."""
     submissions = prepared(chosen(runtime), directory, target, surroundings["PGDL_CACHE"], token)
     command = [
         *PGDL, "run", *submissions, "--tasks", target, "--results", directory / "results.db",
@@ -130,9 +130,9 @@ def test_nothing_staged_is_left(mode, rows, surroundings):
 
 
 def processes_of(token: str) -> list[psutil.Process]:
-    """Processes with the token in a mount, an argument or their directory.
+    """Return the processes with the token in a mount, an argument or their working directory.
 
-    Workers mount the cache, or work in it; zygotes are told where it is.
+    Workers mount the cache or work in it; zygotes have its path as an argument.
     """
     found = []
     for process in psutil.process_iter():

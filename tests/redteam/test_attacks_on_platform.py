@@ -1,6 +1,6 @@
-"""The attacks in a container as a platform starts it: root without capabilities, the engine's filter, a network.
+"""Tests of attacks in a platform's container: workers are root without capabilities, and there is a network.
 
-One container makes all calls that are selected, by the kind of sandbox that the ingestion program uses.
+All selected attacks run in one container, in the kind of sandbox that the ingestion program uses.
 """
 
 import shlex

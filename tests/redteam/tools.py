@@ -1,11 +1,11 @@
-"""Definitions that attacks of several kinds use."""
+"""Definitions that several kinds of attacks share."""
 
 import os
 import sys
 
 
 def attempt(what, action):
-    """Try an action that must be refused."""
+    """Try an action that must be refused; print BREACH if it succeeds."""
     try:
         action()
     except (OSError, ValueError):
@@ -14,14 +14,14 @@ def attempt(what, action):
 
 
 def call_all(calls):
-    """Make system calls that must be refused."""
+    """Make system calls that must be refused; print BREACH for each that succeeds."""
     for name, call in calls.items():
         if call() >= 0:
             print(f"BREACH: {name}")
 
 
 def processes():
-    """All that are listed; where none are, numbers near one's own."""
+    """Return all process IDs in /proc, or, if they cannot be listed, IDs near its own."""
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -29,7 +29,7 @@ def processes():
 
 
 def data_directory():
-    """Where the training data are: a frame above knows it."""
+    """Return the directory of the training data, which is a variable in a frame above."""
     frame = sys._getframe()
     while "data_directory" not in frame.f_locals:
         frame = frame.f_back

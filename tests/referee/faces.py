@@ -1,4 +1,4 @@
-"""Compares the output of commands with the referee."""
+"""Compares the output of commands with the referee's expectations."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ Key = tuple[str, str, int, float, str]
 
 
 def check_board(world: World, database: str) -> list[Row]:
-    """Compare the board as JSON; return the expected rows."""
+    """Compare the board as JSON with the referee; return the expected rows."""
     expected = world.databases[database].board(world.tasks)
     done = show(world, database, "board", "--format", "json")
     content = json.loads(done)
@@ -33,14 +33,14 @@ def check_board(world: World, database: str) -> list[Row]:
 
 
 def show(world: World, database: str, *command: str) -> str:
-    """The output of a command that only reads."""
+    """Run a command that only reads, and return its output."""
     done = world.pgdl(*command, "--tasks", world.root, "--results", world.location(database))
     assert done.returncode in (0, 1), done.stderr
     return done.stdout
 
 
 def require_rows(world: World, found: Sequence[Mapping[str, Any]], expected: Sequence[Row]) -> None:
-    """Compare the rows of leaderboard.json, which are in the order of the board."""
+    """Assert that leaderboard.json has the expected rows in their order."""
     ranks = [row["rank"] for row in found]
     assert ranks == sorted(ranks, key=lambda rank: (rank is None, rank))
     by_key = {key_of(row): row for row in found}
@@ -58,24 +58,24 @@ def require_rows(world: World, found: Sequence[Mapping[str, Any]], expected: Seq
 
 
 def approx(score: float | None, factor: float = 1.0) -> Any:
-    """A number as it is shown, but for its last digits."""
+    """Return a number that is equal to all numbers with the same displayed digits."""
     return None if score is None else pytest.approx(factor * score, abs=1e-9)
 
 
 def key(world: World, row: Row) -> Key:
-    """The key that identifies a row."""
+    """Return the key that identifies a row of the referee."""
     return (row.version.name, world.digests[row.version], *row.choice)
 
 
 def key_of(row: Mapping[str, Any]) -> Key:
-    """The key of a row of leaderboard.json."""
+    """Return the key that identifies a row of leaderboard.json."""
     configuration = row["configuration"]
     choice = Choice(configuration["run_seed"], configuration["time_limit_s"], configuration["isolation"])
     return (row["submission"], row["version"], *choice)
 
 
 def require_remarks(remarks: Sequence[str], expected: Sequence[Row], world: World) -> None:
-    """Compare the remarks: on stale records, with a command that renews them, and on names that are easy to confuse."""
+    """Assert that the board has the expected remarks on stale records and on names that are easy to confuse."""
     named = {name for line in remarks for name in _stale_names(line)}
     assert named == {row.version.name for row in expected if row.n_stale}
     submissions = {row.version.name for row in expected if not row.version.is_baseline}
@@ -84,7 +84,7 @@ def require_remarks(remarks: Sequence[str], expected: Sequence[Row], world: Worl
 
 
 def require_equal(remarks: Sequence[str], world: World, database: str) -> None:
-    """Compare the remarks on submissions with the same files, or with the same values on every model."""
+    """Assert that the board has the expected remarks on submissions with equal files, or equal values on all models."""
     expected = equal(world.databases[database], world.tasks)
     starts = ("the same files under several names: ", "the same values on every model: ")
     for start, names in zip(starts, expected, strict=True):
@@ -98,9 +98,9 @@ def _stale_names(line: str) -> list[str]:
 
 
 def renewals(world: World, database: str) -> list[tuple[list[str], list[str]]]:
-    """The names of rows with stale records, and the command that is printed to renew them, ready to be run.
+    """Return, for each remark on stale records, the submissions' names and the printed command that renews the records.
 
-    For calls that were made without a sandbox, there is none.
+    Calls without a sandbox have no such command.
     """
     remarks = json.loads(show(world, database, "board", "--format", "json"))["remarks"]
     lines = [line for line in remarks if line.startswith("stale:") and "; to renew them: pgdl " in line]
@@ -116,7 +116,7 @@ def renewals(world: World, database: str) -> list[tuple[list[str], list[str]]]:
 
 
 def check_csv(world: World, database: str, expected: Sequence[Row]) -> None:
-    """The table for programs, in which a task may be called like any column."""
+    """Compare the CSV table, in which a task may have the name of any column."""
     rows = list(csv.DictReader(show(world, database, "board", "--format", "csv").splitlines()))
     assert len(rows) == len(expected)
     by_version = {(row["submission"], row["version"], row["configuration"]): row for row in rows}
@@ -148,7 +148,7 @@ def check_table(world: World, database: str, expected: Sequence[Row], form: str)
 
 
 def require_cells(world: World, table: Iterable[Sequence[str]], expected: Sequence[Row], digits: int = 2) -> None:
-    """Compare rank, name and scores of a table's rows."""
+    """Assert that each expected row is in the table, with its rank, name and scores."""
     hidden = [task for task in world.tasks if world.tasks[task].hidden]
     rows = [[cell.strip("`") for cell in row if cell.strip("` ")] for row in table]
     for row in expected:
@@ -160,12 +160,12 @@ def require_cells(world: World, table: Iterable[Sequence[str]], expected: Sequen
 
 
 def _shown(score: float | None, factor: float, digits: int) -> str:
-    """A score as text for readers; empty if there is none."""
+    """Return a score as displayed text, or "" without a score."""
     return "" if score is None else f"{factor * score:.{digits}f}"
 
 
 def _has_in_order(cells: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether a row begins with the first two texts and has the others behind them, in this order."""
+    """Return whether the cells begin with the first two texts and contain the other texts behind them in this order."""
     if [cell.replace(NO_RANK, "-") for cell in cells[:2]] != list(wanted[:2]):
         return False
     rest = iter(cells[2:])
@@ -173,7 +173,7 @@ def _has_in_order(cells: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 class _Rows(HTMLParser):
-    """The rows of all tables of a page, as texts of their cells, without small print."""
+    """Collects the rows of all tables of a page, as lists of cell texts without small print."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ class _Rows(HTMLParser):
 
 
 def check_site(world: World, database: str, expected: Sequence[Row]) -> None:
-    """The site and all files: each says the same, the site verifies, and nothing in them may not be seen."""
+    """Assert that site and files have the expected rows, that the site verifies, and that no file has a secret."""
     site, output = world.directory / "site", world.directory / "output"
     show(world, database, "board", "--html", str(site), "--output", str(output))
     for directory in (site, output):
@@ -214,7 +214,7 @@ def check_site(world: World, database: str, expected: Sequence[Row]) -> None:
 
 
 def check_score(world: World, database: str, path: str) -> None:
-    """The score of files, under their own or a given name, and never of another submission."""
+    """Compare the score of a submission's files, which may be known under another name."""
     version, source = world.version(path), str(world.directory / path)
     known = world.databases[database].requests
     names = {
@@ -236,7 +236,7 @@ def check_score(world: World, database: str, path: str) -> None:
 
 
 def check_tasks(world: World, path: Path) -> None:
-    """Run the commands on tasks, also on hidden and damaged tasks: their output is searched for secrets."""
+    """Run the commands on tasks, even hidden and damaged tasks; their output is searched for secrets."""
     for form in ("table", "json"):
         for command in ("list", "show", "validate"):
             world.pgdl("task", command, "--tasks", world.root, "--format", form)

@@ -1,4 +1,4 @@
-"""People who work on a competition, in random order; after every step its board is compared with the referee's."""
+"""Runs random actions of people in a competition, and compares the board with the referee's after every action."""
 
 import shutil
 import tempfile
@@ -44,7 +44,7 @@ to_software = st.sampled_from(("libraries", "loader", "measure", "clock"))
 
 
 def often(act: Callable[..., None]) -> Callable[..., None]:
-    """Return the same action under another name: the more rules have an action, the more often it happens."""
+    """Return the same action under another name, so that hypothesis chooses it more often."""
 
     def again(machine: "Competition", **how: Any) -> None:
         act(machine, **how)
@@ -54,7 +54,10 @@ def often(act: Callable[..., None]) -> Callable[..., None]:
 
 
 class Competition(RuleBasedStateMachine):
-    """The world, and what people do in it. `place` is set by the test: copies of a task and the harness, a cache."""
+    """A competition, and the actions of people in it.
+
+    The test sets `place`: the directories of a task, of the harness' sources and of a cache, which are copied.
+    """
 
     place: dict[str, Path]
 
@@ -88,23 +91,23 @@ class Competition(RuleBasedStateMachine):
 
     @rule(path=files, number=numbers)
     def hand_in(self, path: str, number: int) -> None:
-        """Another version at a path, or an earlier one again."""
+        """Write a new version at a path, or an earlier version."""
         self._write(path, number)
 
     @rule(path=files, there=files)
     def copy(self, path: str, there: str) -> None:
-        """The same files at another path."""
+        """Copy a submission's files to another path."""
         if path != there:
             shutil.copyfile(self._directory / path, self._directory / there)
 
     @initialize(path=files, other=files)
     def begin(self, path: str, other: str) -> None:
-        """Somebody has handed in something before."""
+        """Run two submissions before the first action."""
         self.world.run(Order((path,)))
         self.world.run(Order((other,), "other"))
 
     def _run(self, path: str, choice: Choice, interrupt_at: int | None) -> None:
-        """A run of a submission, which may be killed."""
+        """Run a submission; the run may be killed."""
         self.world.run(Order((path,), choice=choice), interrupt_at)
 
     run = rule(path=files, choice=usual, interrupt_at=moments)(often(_run))
@@ -120,7 +123,7 @@ class Competition(RuleBasedStateMachine):
         self, paths: list[str], names: list[str] | None, database: str, only: str | None, choice: Choice,
         interrupt_at: int | None, overtaken_at: int | None,
     ) -> None:  # fmt: skip
-        """Any run: some are killed, and some sleep until another run has made their calls."""
+        """Run one or two submissions; the run may be killed, or sleep until another run has made its calls."""
         given = tuple(names[: len(paths) - (MEASURE in paths)]) if names else ()
         chosen = (only,) if only in self.world.tasks else ()
         order = Order(tuple(paths), database, given, chosen, choice)
@@ -132,19 +135,19 @@ class Competition(RuleBasedStateMachine):
 
     @rule(is_given=st.booleans(), choice=usual)
     def run_claiming(self, is_given: bool, choice: Choice) -> None:
-        """A run of a submission whose claimed name is refused, unless --as gives it another name."""
+        """Run a submission whose claimed name is refused, unless --as gives it another name."""
         self.world.run(Order((CLAIMING,), names=("wide",) if is_given else (), choice=choice))
 
     # Records, software and tasks
 
     @rule()
     def merge(self) -> None:
-        """Records of another database."""
+        """Add the records of the other database."""
         self.world.merge("other", "main")
 
     @rule(what=to_software, libraries=st.sampled_from("12"), seconds=st.sampled_from((-1000, 10**9)))
     def change_software(self, what: str, libraries: str, seconds: int) -> None:
-        """Libraries are updated, the harness or a measure is edited, the clock is set back or far ahead."""
+        """Update libraries, edit the harness or a measure, or set the clock back or far ahead."""
         if what == "libraries":
             self.world.stage.libraries = libraries
         elif what == "clock":
@@ -153,7 +156,7 @@ class Competition(RuleBasedStateMachine):
             {"loader": self.world.edit_loader, "measure": self.world.edit_measure}[what]()
 
     def _change_task(self, what: str, name: str, model: str, path: str) -> None:
-        """Something happens to a task."""
+        """Change a task in one of several ways."""
         world = self.world
         if what == "move" and (name in world.away or len(world.tasks) > 1):
             world.move(name)  # one is always there
@@ -189,7 +192,7 @@ class Competition(RuleBasedStateMachine):
     @precondition(lambda self: self.world.databases["main"].requests)
     @rule(what=st.sampled_from(("csv", "markdown", "latex", "table", "tasks")), path=files)
     def look(self, what: str, path: str) -> None:
-        """Compare scores of files, other outputs of the board, or messages about tasks."""
+        """Check the scores of files, and one more output: a form of the board, or messages about tasks."""
         faces.check_score(self.world, "main", path)
         expected = self.world.databases["main"].board(self.world.tasks)
         if what == "csv":
@@ -209,16 +212,16 @@ class Competition(RuleBasedStateMachine):
 
     @rule(name=ci_names, number=ci_numbers, choice=usual, merges=st.booleans())
     def change(self, name: str, number: int | None, choice: Choice, merges: bool) -> None:
-        """A change of a repository, evaluated by `pgdl ci`."""
+        """Change a repository of submissions, and evaluate the change with `pgdl ci`."""
         run_ci(self.world, name, number, choice, "main", merges=merges)
 
     @precondition(lambda self: self.world.files)
     @rule(name=ci_names, choice=usual, merges=st.booleans())
     def rename(self, name: str, choice: Choice, merges: bool) -> None:
-        """A change that renames a submission of the repository, evaluated by `pgdl ci`."""
+        """Rename a submission of the repository, and evaluate the change with `pgdl ci`."""
         run_renaming_ci(self.world, name, choice, "main", merges=merges)
 
     @rule(name=ci_names, number=ci_numbers, choice=usual, adds=st.booleans())
     def change_main(self, name: str, number: int | None, choice: Choice, adds: bool) -> None:
-        """A change that becomes the main branch, perhaps with the records of another job."""
+        """Change the main branch, and evaluate it with `pgdl ci`, perhaps with the records of another database."""
         run_ci(self.world, name, number, choice, "main", merges=True, adds="other" if adds else None)

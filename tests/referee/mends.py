@@ -1,8 +1,9 @@
-"""Takes back, one at a time, mends of faults that lay between right parts, and lets the referee find them.
+"""Undoes fixes of faults, one at a time, and measures how fast the referee finds the fault again.
 
     python -m tests.referee.mends [NAME...]
 
-Works on a copy of the checkout. Prints how long it took to find each; exit code 1 if one was not found in ten minutes.
+The faults lay between parts that were right by themselves. Works on a copy of the checkout, and prints the time to each
+finding; exit code 1 if a fault was not found in ten minutes.
 """
 
 import os
@@ -24,7 +25,7 @@ SECONDS = 600
 
 
 class Mend(NamedTuple):
-    """A piece of a file, and the faulty text in its place before the mend."""
+    """A fix: a piece of a file, and the faulty text that it replaced."""
 
     file: str
     now: str
@@ -77,7 +78,7 @@ MENDS = {
         "harness/names.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
     ),
     "a submission with a flaw is run": Mend(
-        "harness/api/runs.py", "return [one for one in found if one.name not in flaws]", "return list(found)"
+        "harness/api/runs.py", "zip(given, flaws, strict=True) if flaw is None]", "zip(given, flaws, strict=True)]"
     ),
     "ranks without an official score": Mend(
         "harness/board/leaderboard.py", "row.sandboxed and scored", "row.sandboxed"
@@ -117,7 +118,7 @@ MENDS = {
 
 
 def find(mend: Mend) -> float | None:
-    """Return the seconds until the referee objects; None if it does not."""
+    """Return the seconds until the referee finds the fault, or None if it does not."""
     with tempfile.TemporaryDirectory(prefix="mends-") as copy:
         for part in PARTS:
             source, target = ROOT / part, Path(copy, part)
@@ -138,7 +139,7 @@ def find(mend: Mend) -> float | None:
 
 
 def main(names: Iterable[str]) -> int:
-    """Try the mends that are named, or all."""
+    """Try the named fixes, by default all."""
     found = {}
     for name in names or MENDS:
         found[name] = find(MENDS[name])

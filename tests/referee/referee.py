@@ -1,8 +1,8 @@
-"""States which records count, and the content of a board and of a report of `pgdl ci`.
+"""A second, independent statement of which records count, and of boards and reports of `pgdl ci`.
 
-Written from docs/records.md, docs/submissions.md, docs/hidden-tasks.md and docs/leaderboard-job.md alone. It shares no
-code with `harness/board`, and knows no file, no digest and no key: what people did is told to it as it happens, and a
-version of a submission, the content of a model and a configuration are whatever was told. The numbers of a score come
+It was written only from docs/records.md, docs/submissions.md, docs/hidden-tasks.md and docs/leaderboard-job.md, and
+shares no code with `harness/board`. It reads no files and knows no digests or keys: tests tell it what people did, and
+describe versions, contents of models and configurations in any form that can be compared. The numbers of a score come
 from `scoring`.
 """
 
@@ -25,7 +25,7 @@ MACHINE = "INFRA_ERROR"
 
 
 class Choice(NamedTuple):
-    """The settings of a user: different settings are different rows."""
+    """Settings that a user chooses; different settings make different rows."""
 
     seed: int = 0
     limit: float = 300.0
@@ -33,7 +33,7 @@ class Choice(NamedTuple):
 
 
 class Software(NamedTuple):
-    """Versions that change without the user: the most recently requested versions count."""
+    """Versions of software that change without the user; the most recently requested versions count."""
 
     libraries: str = "1"
     loader: str = "1"
@@ -62,7 +62,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Record:
-    """What became of a call."""
+    """The result of a call."""
 
     call: Call
     outcome: str
@@ -71,7 +71,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Request:
-    """One submission and task of a run. Times are text that sorts; `order` decides between equal ones."""
+    """A request for a submission on one task. Times are sortable texts; `order` decides between equal times."""
 
     version: Version
     source: str
@@ -85,7 +85,7 @@ class Request:
 
 @dataclass
 class Task:
-    """A task as it is now; `cells` are the models of its reference data, with the values of their hyperparameters."""
+    """The current state of a task; `cells` are the models of its reference data, with their hyperparameters."""
 
     cells: dict[str, tuple[int, ...]]
     gaps: dict[str, float]
@@ -96,11 +96,11 @@ class Task:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is a model for every combination of values: otherwise nobody has an official score."""
+        """Whether every combination of values has a model; otherwise, no submission has an official score."""
         return sorted(self.cells.values()) == sorted(product((0, 1), repeat=N_AXES))
 
     def official(self, values: Mapping[str, float]) -> float | None:
-        """The official score, 0 to 1; None where it is not defined."""
+        """Return the official score, from 0 to 1, or None if it is not defined."""
         models = sorted(self.cells)
         names = [f"axis {number}" for number in range(N_AXES)]
         cells = {model: dict(zip(names, self.cells[model], strict=True)) for model in models}
@@ -117,7 +117,7 @@ Tasks = Mapping[str, Task]
 
 @dataclass
 class Row:
-    """The row that a board must show; `on` has each task's score, 0 to 1, or None, and `score` is 0 to 100."""
+    """The row that a board must show; `on` is task -> score from 0 to 1 or None, and `score` is from 0 to 100."""
 
     version: Version
     choice: Choice
@@ -135,7 +135,7 @@ class Row:
 
 @dataclass
 class Refusal(Exception):
-    """A run that must not begin."""
+    """A run must be refused."""
 
     reason: str
 
@@ -148,20 +148,24 @@ class Database:
     records: dict[Call, Record] = field(default_factory=dict)  #: the newest of each call, in the order of writing
 
     def by_age(self) -> list[Request]:
-        """The requests, oldest first: requests of other databases never displace own requests."""
+        """Return all requests, oldest first; those of other databases come before all own requests."""
         merged = [one for one in self.requests if one.merged is not None]
         merged.sort(key=lambda one: (min(one.time, str(one.merged)), *one.order))
         return [*merged, *(one for one in self.requests if one.merged is None)]
 
     def names(self) -> dict[str, list[Request]]:
-        """The requests under each name, oldest first."""
+        """Return name -> its requests, oldest first."""
         found: dict[str, list[Request]] = {}
         for one in self.by_age():
             found.setdefault(one.version.name, []).append(one)
         return found
 
+    def is_known(self, version: Version, source: str) -> bool:
+        """Whether this path has been handed in under this name."""
+        return source in {one.source for one in self.names().get(version.name, [])}
+
     def settle(self, version: Version, source: str, *, given: bool) -> str:
-        """The path under which a submission stays known; raises `Refusal` if another submission has its name."""
+        """Return the path under which a submission is known; raise `Refusal` if another submission has its name."""
         if version.is_baseline:
             return source
         if version.name in RESERVED:
@@ -180,16 +184,16 @@ class Database:
         raise Refusal("another submission")
 
     def missing(self, calls: Iterable[Call]) -> set[Call]:
-        """The calls that a run has to make: those without a record that says something of the submission."""
+        """Return the calls that a run must make: without a record, or whose record is a failure of the machine."""
         return {call for call in calls if call not in self.records or self.records[call].outcome == MACHINE}
 
     def add(self, record: Record) -> None:
-        """Write a record: the last one of a call counts."""
+        """Write a record; it replaces an earlier record of the same call."""
         self.records.pop(record.call, None)
         self.records[record.call] = record
 
     def merge(self, other: "Database", now: str) -> None:
-        """Add what another database has: rows are only added, and none of them is later than now."""
+        """Add the requests and records of another database; `now` is the time of the merge."""
         for call, record in other.records.items():
             if record.outcome != MACHINE and (call not in self.records or self.records[call].outcome == MACHINE):
                 self.add(record)
@@ -200,9 +204,9 @@ class Database:
     # Rows of a board
 
     def rows(self, tasks: Tasks, wanted: Mapping[str, str] | None = None, choice: Choice | None = None) -> list[Row]:
-        """The rows of a board, without ranks: of each submission the version that was asked for last.
+        """Return the rows of a board, without ranks: the last requested version of each submission.
 
-        A job of CI has other rows: the files that a revision has under each name (`wanted`), with its own settings.
+        For a CI job, return the rows with its settings (`choice`) and with the files of a revision (`wanted`).
         """
         last: dict[tuple[Version, Choice, Software], Request] = {}
         for one in self.by_age():
@@ -259,7 +263,7 @@ class Database:
     def _record(
         self, version: Version, task: str, model: str, choice: Choice, software: Software, present: Task
     ) -> "Record | type[Stale] | None":
-        """The record of a cell that is of the present model and data; `Stale` where only others are."""
+        """Return the record on the current model and data, `Stale` if only others exist, or None."""
         call = Call(version, task, model, present.contents.get(model, ""), present.data, choice, software)
         if call in self.records:
             return self.records[call]
@@ -268,10 +272,10 @@ class Database:
         return Stale if about in others else None
 
     def board(self, tasks: Tasks, wanted: Mapping[str, str] | None = None, choice: Choice | None = None) -> list[Row]:
-        """The rows of a board, best first.
+        """Return the rows of a board, best first.
 
-        Complete ones come first, then incomplete ones, then those without a score; equal ones share a rank. Nobody has
-        a rank who ran without a sandbox, and nobody at all where no task has an official score.
+        Complete rows come first, then incomplete rows, then rows without a score; equal rows share a rank. Rows without
+        a sandbox have no rank. If no task has an official score, no row has a rank.
         """
         rows = self.rows(tasks, wanted, choice)
         can_rank = any(task.is_full for task in tasks.values())
@@ -282,11 +286,11 @@ class Database:
 
 
 class Stale:
-    """In place of a record: the call has records of other models or data only."""
+    """Takes the place of a record if all records of a call are of other models or data."""
 
 
 def _told_apart(requests: Sequence[Request]) -> Iterator[Request]:
-    """The last request of everything that was asked for here, and all that came from elsewhere."""
+    """Yield the last own request for each submission and setting, and all requests from other databases."""
     own = {(one.version, one.task, one.choice, one.software, one.source): one for one in requests if one.merged is None}
     for one in requests:
         if one.merged is not None or one in own.values():
@@ -300,24 +304,25 @@ def _is_wanted(version: Version, of: Choice, wanted: Mapping[str, str] | None, c
 
 
 def _standing(row: Row) -> tuple[bool, bool, float]:
-    """Smaller is better. Without a score, completeness does not matter."""
+    """Return a sort key, smaller for better rows. Without a score, completeness does not matter."""
     return (True, True, 0.0) if row.score is None else (False, not row.complete, -row.score)
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two different names could be mistaken for each other."""
+    """Return whether two different names could be mistaken for each other."""
     return one != other and any({one, other} <= group for group in ALIKE)
 
 
 def mistakable(names: Collection[str]) -> list[set[str]]:
-    """The groups among names that could be mistaken for each other."""
+    """Return the groups among names that could be mistaken for each other."""
     return [found for group in ALIKE if len(found := group & set(names)) > 1]
 
 
 def equal(database: Database, tasks: Tasks) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
-    """The names that share their files on a board, and those with the same results on all models, four of them other.
+    """Return groups of names with the same files, and groups with the same results on all models.
 
-    Measures of the library alone are no group, nor are names that share their files already.
+    A group with the same results has at least four different values, a submission that is no measure of the library,
+    and names with different files.
     """
     rows = database.rows(tasks)
     by_files: dict[str, set[str]] = {}
@@ -340,7 +345,7 @@ def equal(database: Database, tasks: Tasks) -> tuple[set[tuple[str, ...]], set[t
 
 
 class Line(NamedTuple):
-    """A submission that a change touches."""
+    """A line of a report: a submission that a change touches."""
 
     name: str
     change: str
@@ -354,16 +359,21 @@ class Line(NamedTuple):
 
 @dataclass
 class Report:
-    """The lines, and the submissions of whom records are missing: then nobody has a rank."""
+    """A report's lines, and the submissions with missing records.
+
+    If records of a submission that stays are missing, no submission has a rank. If records of a changed or removed
+    submission are missing at the base, no submission has a rank at the base.
+    """
 
     lines: list[Line]
     missing: list[str]
+    unknown: list[str]
 
 
 def report(
     database: Database, tasks: Tasks, base: Mapping[str, str], head: Mapping[str, str], choice: Choice
 ) -> Report:
-    """A job's report on a change from `base` to `head`, name -> files, after the calls of touched submissions."""
+    """Return a job's report on a change from `base` to `head` (name -> files), after the calls of the job."""
     before, after = (_newest(database.board(tasks, files, choice)) for files in (base, head))
     touched = [name for name in sorted(head) if base.get(name) != head[name]]
     gone = [name for name in sorted(base) if name not in head]
@@ -371,19 +381,22 @@ def report(
     removed = [name for name in gone if name not in renamed.values()]
     untouched = [name for name in sorted(head) if name not in touched]
     missing = [name for name in untouched if name not in after or after[name].n_missing] if touched or removed else []
+    replaced = [name for name in sorted(base) if name not in untouched]
+    unknown = [name for name in replaced if name not in before or before[name].n_missing]
     lines = []
     for name in (*touched, *removed):
         old, new = before.get(renamed.get(name, name)), after.get(name)
         change = "removed" if name in removed else "changed" if name in base else "new"
         change = "renamed" if name in renamed else change
-        ranks = (None, None) if missing else (old and old.rank, new and new.rank)
+        rank_before = None if unknown else old and old.rank
+        ranks = (None, None) if missing else (rank_before, new and new.rank)
         scores, n_ok = (old and old.score, new and new.score), new.n_ok if new else 0
         lines.append(Line(name, change, ranks[0], scores[0], ranks[1], scores[1], n_ok, renamed.get(name, "")))
-    return Report(lines, missing)
+    return Report(lines, missing, unknown)
 
 
 def _renamed(new: Mapping[str, str], gone: Mapping[str, str]) -> dict[str, str]:
-    """New name -> earlier name, where the files are the same; each earlier name counts once."""
+    """Return new name -> earlier name of renamed submissions, which have the same files."""
     earlier: dict[str, str] = {}
     for name, files in new.items():
         alike = [one for one in gone if gone[one] == files and one not in earlier.values()]
@@ -393,5 +406,5 @@ def _renamed(new: Mapping[str, str], gone: Mapping[str, str]) -> dict[str, str]:
 
 
 def _newest(rows: Sequence[Row]) -> dict[str, Row]:
-    """The last requested row of each name."""
+    """Return name -> its most recently requested row."""
     return {row.version.name: row for row in sorted(rows, key=lambda row: -row.age)}

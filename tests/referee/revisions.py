@@ -16,7 +16,7 @@ from tests.referee.world import World
 def run_ci(
     world: World, name: str, number: int | None, choice: Choice, database: str, *, merges: bool, adds: str | None = None
 ) -> None:
-    """Write, change or remove (no `number`) a submission, evaluate the change, and perhaps make it the main branch.
+    """Write, change or remove (without `number`) a submission, evaluate the change, and perhaps merge it into main.
 
     `adds` is a database whose records are added first.
     """
@@ -29,7 +29,7 @@ def run_ci(
 
 
 def run_renaming_ci(world: World, name: str, choice: Choice, database: str, *, merges: bool) -> None:
-    """Give a submission another name, as far as that is free, and evaluate the change."""
+    """Give a submission of the repository a free name, and evaluate the change."""
     if name not in world.files:
         old = min(world.files)
         head = {name if one == old else one: text for one, text in world.files.items()}
@@ -74,7 +74,7 @@ def _evaluate(world: World, commit: str, head: dict[str, str], choice: Choice, d
 
 
 def _run(world: World, commit: str, choice: Choice, database: str, adds: str | None) -> tuple[int, list[ChangeResult]]:
-    """Run the job, and keep its results before they are written, since writing a site takes a second."""
+    """Run the job; return its exit code and its results, which are not written, since writing a site takes a second."""
     seen: list[ChangeResult] = []
     line = ["ci", "--repository", world.repo.directory, "--base", world.commit, "--head", commit, "--quiet"]
     line += ["--tasks", world.root, "--results", world.location(database), "--output", world.directory / "ci"]
@@ -96,6 +96,7 @@ def _compare(world: World, job: ChangeResult, code: int, head: dict[str, str], c
     assert {_line(one) for one in found.lines} == {_rounded(one) for one in expected.lines}
     assert sorted(found.missing) == sorted(expected.missing)
     faces.require_rows(world, json.loads(_json(job)), known.board(world.tasks, head, choice))
+    assert ("no ranks before the change" in job.comment) == bool(expected.unknown and not expected.missing)
     machine_failed = any(line.machine_failed for line in found.lines)
     assert code == (1 if expected.missing or machine_failed else 0)
     for name in expected.missing:

@@ -1,7 +1,7 @@
-"""Takes the place of sandbox, inspection and clock, so that a run takes milliseconds.
+"""Replaces sandbox, inspection and clock, so that a run takes milliseconds.
 
-A submission is a file with a number. The value of a call follows from it and from what the call is about, and so does
-its outcome: see `play`.
+A submission is a file with a number. The number, the model, the data and the seed determine the outcome and the value
+of a call: see `play`.
 """
 
 import re
@@ -43,7 +43,7 @@ class Played(NamedTuple):
 
 
 def play(number: int, model: int, data: int, seed: int) -> Played:
-    """The outcome of the call of submission `number`, by the contents of model and data as numbers."""
+    """Return the outcome of a call of submission `number`; model and data are numbers for their contents."""
     outcome = {2: "EXCEPTION", 3: "TIMEOUT", 4: "INFRA_ERROR"}.get(number % 5, "OK")
     if outcome != "OK" and model % 3 == 0:
         return Played(outcome, None)
@@ -51,12 +51,12 @@ def play(number: int, model: int, data: int, seed: int) -> Played:
 
 
 def output_of(task: str) -> str:
-    """Output and message of every call on a task."""
+    """Return the output and message of every call on a task."""
     return f"canary-output-on-{task}."
 
 
 def number_in(files: bytes) -> int:
-    """The number of a submission; 0 for a measure of the library."""
+    """Return the number of a submission, or 0 for a measure of the library."""
     match = _NUMBER.search(files)
     return int(match[1]) if match else 0
 
@@ -74,13 +74,13 @@ class Stage:
         self.before_call: Callable[[int], None] = lambda _: None
 
     def now(self) -> datetime:
-        """The time; no two moments are the same."""
+        """Return the time; each call returns a later time."""
         self.seconds += 1
         return EPOCH + timedelta(seconds=self.seconds)
 
 
 class Stub(Executor):
-    """Plays every call at once."""
+    """An executor that computes each call with `play`."""
 
     name, summary = Local.name, Local.summary  # imported commands keep it
     workers = wanted = 1
@@ -98,7 +98,7 @@ class Stub(Executor):
         return f"libraries {self.stage.libraries}"
 
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Nothing is needed."""
+        """Do nothing."""
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         self._waiting.extend(order.number for order in orders)
@@ -118,7 +118,7 @@ class Stub(Executor):
         return FinishedCall(order, result, self.stage.now(), {}, self.isolation)
 
     def __exit__(self, *exception: object) -> None:
-        """Nothing was started."""
+        """Do nothing."""
 
 
 def inspect(path: Path) -> Answer:
@@ -132,7 +132,10 @@ def inspect(path: Path) -> Answer:
 
 @contextmanager
 def staged(stage: Stage, harness: Path) -> Iterator[None]:
-    """Play calls on a stage; the harness' own sources, whose digest is in every key, are a copy in `harness`."""
+    """In the context, use the stubs with `stage`, and `harness` as the directory of the harness' sources.
+
+    Every key of a call has the digest of these sources.
+    """
     Stub.stage = stage
     clock = SimpleNamespace(now=lambda _: stage.now())
     order_of = PlannedCall.order
@@ -158,6 +161,6 @@ def staged(stage: Stage, harness: Path) -> Iterator[None]:
 
 
 def forget_sources() -> None:
-    """Have the sources of harness and library read again, whose digests are kept."""
+    """Clear the cached digests of the harness' and the library's sources."""
     for kept in (settings.loader_digest, library._files_of, library._imports):
         kept.cache_clear()

@@ -1,4 +1,4 @@
-"""The mends that `python -m tests.referee.mends` takes back are where it looks for them."""
+"""Tests of the fixes that `python -m tests.referee.mends` undoes: each is still in the code."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""Boards, reports and sites agree with the referee after random sequences of actions: the short form.
+"""Tests that boards, reports and sites agree with the referee after random sequences of actions.
 
-`make referee` is the long form, with new examples in each run.
+`make referee` runs more sequences, with new random choices in each run.
 """
 
 import os
@@ -27,7 +27,7 @@ PHASES = [one for one in Phase if one is not Phase.shrink or os.environ.get("PGD
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> dict[str, Path]:
-    """The parts that each world copies: a task, and the harness' sources that decide values."""
+    """The directories that each world copies: a task, and the harness' sources that decide values."""
     directory = tmp_path_factory.mktemp("place")
     task = make_task(directory, n_train=6)
     shutil.rmtree(task / "dataset_1" / "test")

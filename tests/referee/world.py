@@ -1,14 +1,14 @@
 """A throw-away competition, on disk and as the referee knows it.
 
-Everything is done through the command line, in this process. All output and files are searched for passwords and for
-secrets of a hidden task.
+Every action is a command, run in this process. All output and files are searched for passwords and for secrets of a
+hidden task.
 """
 
 import itertools
 import os
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -45,7 +45,7 @@ MEASURE, MEASURE_FILE = "num_params", "baselines/size/counts.py"
 
 @dataclass(frozen=True)
 class Order:
-    """A `pgdl run`: paths or the measure, names given to the paths, and the rest of the command line."""
+    """The arguments of a `pgdl run`: paths or the measure, names given to the paths, database, tasks and settings."""
 
     arguments: tuple[str, ...]
     database: str = "main"
@@ -56,7 +56,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Expected:
-    """The expected work of a run: the submissions with the paths under which they are known, and the calls to make."""
+    """The expected work of a run: the submissions with their known paths, and the calls to make."""
 
     known_as: dict[Version, str]
     tasks: tuple[str, ...]
@@ -89,7 +89,7 @@ class World:
     # Tasks
 
     def write_reference(self, name: str) -> None:
-        """Write the reference data; hyperparameters and values stand nowhere else."""
+        """Write the reference data with names and values of hyperparameters that occur nowhere else."""
         task = self.tasks[name]
         values = [f"value-of-{name}-{number}" for number in (0, 1)]
         content = {
@@ -105,7 +105,7 @@ class World:
         write_json(self.root / name / "model_configs.json", content)
 
     def rewrite_model(self, name: str, model: str) -> None:
-        """Train a model again."""
+        """Give a model new weights."""
         number = next(self._numbers)
         activation, depth, width = (pair[code] for pair, code in zip(SIZES, CELLS[model], strict=True))
         weights = dense_weights(dense_layers(activation, depth, width), np.random.default_rng(number))
@@ -121,14 +121,14 @@ class World:
         self.tasks[name].data = str(number)
 
     def measure_again(self, name: str, models: list[str]) -> None:
-        """Set new test accuracies of some models, all equal."""
+        """Set the same new test accuracy for several models."""
         task = self.tasks[name]
         number = next(self._numbers)
         task.gaps.update(dict.fromkeys(set(models) & set(task.cells), 0.07819 + number / 10_000))
         self.write_reference(name)
 
     def damage(self, name: str, model: str) -> None:
-        """Spoil a model's architecture, or mend it again."""
+        """Damage a model's architecture, or repair it."""
         task, file = self.tasks[name], self.root / name / model / "config.json"
         number, _, damage = task.contents[model].partition(" ")
         content = file.read_text()
@@ -137,7 +137,7 @@ class World:
         task.valid = not any("damaged" in content for content in task.contents.values())
 
     def drop_model(self, name: str, model: str) -> None:
-        """Take a model out of a task: its grid is then no longer full."""
+        """Remove a model from a task: its grid is then no longer full."""
         task = self.tasks[name]
         for part in (task.cells, task.gaps, task.contents):
             del part[model]
@@ -146,13 +146,13 @@ class World:
         self.write_reference(name)
 
     def hide(self, name: str) -> None:
-        """Mark a task as hidden, or no longer."""
+        """Mark a task as hidden, or remove the mark."""
         task = self.tasks[name]
         task.hidden = not task.hidden
         (self.root / name / "metadata").write_text(f"hidden: {str(task.hidden).lower()}\n")
 
     def move(self, name: str) -> None:
-        """Take a task away, or put it back."""
+        """Move a task away, or move it back."""
         here, there = self.root / name, self.directory / "away" / name
         there.parent.mkdir(exist_ok=True)
         if name in self.tasks:
@@ -170,11 +170,11 @@ class World:
 
     @property
     def software(self) -> Software:
-        """The running processes."""
+        """The current versions of libraries and harness."""
         return Software(self.stage.libraries, str(self.loader))
 
     def edit_loader(self) -> None:
-        """Change the harness' own code that loads models."""
+        """Change the harness' code that loads models."""
         self.loader += 1
         with (self.harness / "worker" / "main.py").open("a") as file:
             file.write(f"EDITION = {self.loader}\n")
@@ -191,18 +191,18 @@ class World:
     # Commands
 
     def location(self, database: str) -> str:
-        """The location of a database, with a password."""
+        """Return the location of a database, with a password."""
         return f"sqlite:///file:{self.directory}/{database}.db?uri=true&password={SECRET}"
 
     def pgdl(self, *arguments: object) -> CompletedProcess[str]:
-        """Run a command, and search what it prints."""
+        """Run a command, and search its output for secrets."""
         done = run_here([*map(str, arguments)], self.environment, self.directory)
         assert done.returncode in (0, 1, 2, 130), done.stderr
         self.require_no_canary(done.stdout + done.stderr)
         return done
 
     def require_no_canary(self, text: str) -> None:
-        """Assert that a text contains no password and, of a hidden task, only its name, outcomes and rounded scores."""
+        """Assert that a text contains no password, and of a hidden task only its name, outcomes and rounded scores."""
         assert SECRET not in text
         for name, task in self.tasks.items():
             gaps = [f"{gap:.5f}" for gap in task.gaps.values()]
@@ -212,9 +212,9 @@ class World:
             assert not set(seen) - others, f"of the hidden task {name}: {seen}"
 
     def run(self, order: Order, interrupt_at: int | None = None, overtaken_at: int | None = None) -> bool:
-        """Run submissions; the run may be killed before a call, or sleep until another one has done the same.
+        """Run submissions; the run may be killed before a call, or sleep until another run has made the same calls.
 
-        Returns whether it was refused.
+        Return whether the run was refused.
         """
         line, database = self._line(order), self.databases[order.database]
         n_requests = len(self.request_rows(order.database))
@@ -263,13 +263,13 @@ class World:
         self.note_merge(source, target, n_before, n_known)
 
     def note_merge(self, source: str, target: str, n_before: int, n_known: int) -> None:
-        """Tell the referee of a merge, whose time the database has."""
+        """Tell the referee of a merge, with the time that the database has recorded."""
         times = [row["merged_at"] for row in self.request_rows(target)[n_before:] if row["merged_at"]]
         self.databases[target].merge(self.databases[source], times[0] if times else "")
         assert len(self.databases[target].requests) - n_known == len(times)
 
     def renew(self, rows: list[str], command: list[str], database: str) -> None:
-        """Run a command that was printed to renew the stale records of some rows, those whose files are still there."""
+        """Run a printed command that renews stale records, and assert that it renews rows whose files still exist."""
         arguments = list(itertools.takewhile(lambda word: not word.startswith("--"), command[2:]))
         if not all(one == MEASURE or (self.directory / one).exists() for one in arguments):
             return  # of a repository
@@ -291,7 +291,7 @@ class World:
         return [row.version for row in rows if row.n_stale and row.choice == choice]
 
     def _is_there(self, version: Version, database: str) -> bool:
-        """Whether the path under which a submission is known still has the files of this version."""
+        """Return whether the path under which a submission is known still has the files of this version."""
         if version.is_baseline:
             return version == self.version(MEASURE)
         source = self.databases[database].names()[version.name][-1].source
@@ -316,7 +316,7 @@ class World:
         return line + (["--unsafe-no-sandbox"] if choice.isolation == "none" else [])
 
     def _expect(self, order: Order) -> Expected | Refusal:
-        """The expected work of a run, or the reason why it must not begin."""
+        """Return the expected work of a run; raise `Refusal` if the run must be refused."""
         try:
             return self._accept(order)
         except Refusal as refusal:
@@ -326,29 +326,30 @@ class World:
         names = iter(order.names)
         versions = [self.version(one, None if one == MEASURE else next(names, None)) for one in order.arguments]
         sources = ["library" if one == MEASURE else str(self.directory / one) for one in order.arguments]
-        for one, other in itertools.combinations(versions, 2):
-            if one.name == other.name or alike(one.name, other.name):
-                raise Refusal("two of one name")
         tasks = order.tasks or tuple(sorted(self.tasks))
         if not all(self.tasks[task].valid for task in tasks):
             raise Refusal("damaged")
         if order.choice.isolation == "none" and any(self.tasks[task].hidden for task in tasks):
             raise Refusal("hidden")
         database = self.databases[order.database]
-        runnable = {
-            version: source
+        handed_in = [
+            (version, source)
             for version, source in zip(versions, sources, strict=True)
             if not version.files.endswith(REFUSED)
-        }
-        if not runnable:
+        ]
+        known_as = {}
+        for version, source in handed_in:
+            same = [one for one in handed_in if one[0].name == version.name or alike(one[0].name, version.name)]
+            owners = [one for one in same if database.is_known(*one)]
+            if len(same) == 1 or owners == [(version, source)]:
+                with suppress(Refusal):
+                    known_as[version] = database.settle(version, source, given=bool(order.names))
+        if not known_as:
             raise Refusal("nothing to run")
-        known_as = {
-            version: database.settle(version, source, given=bool(order.names)) for version, source in runnable.items()
-        }
-        return Expected(known_as, tasks, frozenset(database.missing(self.calls(list(runnable), tasks, order.choice))))
+        return Expected(known_as, tasks, frozenset(database.missing(self.calls(list(known_as), tasks, order.choice))))
 
     def calls(self, versions: list[Version], tasks: tuple[str, ...], choice: Choice) -> list[Call]:
-        """All calls of a run."""
+        """Return all calls of a run."""
         return [
             Call(version, name, model, self.tasks[name].contents[model], self.tasks[name].data, choice, self.software)
             for version in versions for name in tasks for model in self.tasks[name].cells
@@ -378,7 +379,7 @@ class World:
             return connection.execute(query).fetchall()
 
     def _note_requests(self, order: Order, expected: Expected, n_before: int, n_runs: int) -> None:
-        """Tell the referee about a request; only a database knows the names of version and configuration."""
+        """Tell the referee about a run's requests, with the digests that only the database knows."""
         new = self.request_rows(order.database)[n_before:]
         by_name = {version.name: version for version in expected.known_as}
         asked = sorted((name, task, expected.known_as[by_name[name]]) for name in by_name for task in expected.tasks)
@@ -389,7 +390,7 @@ class World:
             )
 
     def request(self, row: sqlite3.Row, version: Version, choice: Choice, software: Software) -> Request:
-        """A row of the table of requests, as the referee knows it."""
+        """Return the referee's form of a row of the table of requests."""
         self.digests[version] = row["submission_digest"]
         order = (row["submission_digest"], row["configuration"])
         return Request(version, row["source"], row["task"], choice, software, row["requested_at"], order)

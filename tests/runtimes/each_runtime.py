@@ -13,7 +13,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def each_of(*names: str) -> pytest.MarkDecorator:
-    """A test of each runtime by `name`; only those that are named here are tried by `make test`."""
+    """Return a mark that runs a test in each runtime, as `name`; `make test` runs only those in `names`."""
     return pytest.mark.parametrize("name", [_parameter(name, name in names) for name in RUNTIMES])
 
 
@@ -26,7 +26,7 @@ each = each_of(*RUNTIMES)
 
 
 def run(name: str, *arguments: object, anew: bool = False) -> str:
-    """Run a program of in_runtime.py, if asked in an interpreter that starts anew; returns its output."""
+    """Run a program of in_runtime.py, with `anew` in a new interpreter; return its output."""
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | RUNTIMES[name].environment(1, gpu=False)
     program = Path(__file__).with_name("in_runtime.py")
     command = [*map(str, (sys.executable, program, name, *arguments))]

@@ -1,4 +1,4 @@
-"""Programs that the tests run in a process of their own, in one runtime.
+"""Programs that tests run in a process with one runtime.
 
 in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on inputs.npy beside them
 in_runtime.py RUNTIME modes DIR...     JSON: differences between the outputs in inference mode and those in training
@@ -60,7 +60,7 @@ def modes_of(directory):
 
 
 def copies_of(model):
-    """A model's copies, made in every way."""
+    """Return copies of a model, made in every way."""
     found = {"deepcopy": copy.deepcopy(model), "pickle": pickle.loads(pickle.dumps(model))}
     made = {"clone": runtime.keras.models.clone_model(model), "config": type(model).from_config(model.get_config())}
     for copied in made.values():

@@ -1,4 +1,4 @@
-"""The training data have the form that people of each framework expect."""
+"""Tests that the training data have the form that users of each framework expect."""
 
 from collections.abc import Callable
 from pathlib import Path

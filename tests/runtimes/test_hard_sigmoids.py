@@ -1,4 +1,4 @@
-"""The hard sigmoids of Keras 2 and Keras 3 are the functions of their definitions in every runtime, in copies, too."""
+"""Tests that the hard sigmoids of Keras 2 and Keras 3 follow their definitions in every runtime, and in copies."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every line of docs/submissions.md on code of 2020: restored names, and names that stay missing."""
+"""Tests of every line of docs/submissions.md on code of 2020: restored names, and names that stay missing."""
 
 import json
 import os
@@ -221,7 +221,7 @@ print(json.dumps(answers))
 
 
 def ask(runtime: str, codes: list[str], what: str = "value") -> Any:
-    """The answers of a process in this runtime: values or names of errors, or the advice on the errors."""
+    """Return the results of code in this runtime: values or error names, or the advice on the errors."""
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | RUNTIMES[runtime].environment(1, gpu=False)
     done = forks.run(runtime, [sys.executable, "-c", PROGRAM, runtime, what, json.dumps(codes)], environment)
     assert done.returncode == 0, done.stderr
@@ -229,7 +229,7 @@ def ask(runtime: str, codes: list[str], what: str = "value") -> Any:
 
 
 def rows(heading: str) -> list[str]:
-    """The first column of a table in docs/submissions.md."""
+    """Return the first column of a table in docs/submissions.md."""
     table = PAGE.split(f"| of 2020 | {heading} |\n")[1].split("\n\n")[0]
     return [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[1:]]
 

@@ -1,4 +1,4 @@
-"""Code of 2020 finds names that Python and NumPy have removed since, with their meaning of then."""
+"""Tests of code of 2020: it finds names that Python and NumPy have removed since, with their old meaning."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A runtime imports only its framework, loads models cheaply, and leaves nothing behind that breaks a fork."""
+"""Tests that a runtime imports only its framework, loads models cheaply, and stays safe to fork."""
 
 import json
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""The same model computes the same in every runtime that is installed."""
+"""Tests that a model computes the same in every installed runtime."""
 
 import json
 import re
@@ -83,7 +83,7 @@ IDLE = [
 
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The models as a worker sees them, with random weights and inputs."""
+    """Models in the form that a worker reads, with random weights and inputs."""
     directory, random = tmp_path_factory.mktemp("models"), np.random.default_rng(0)
     targets = []
     for name, layers in {**CHAINS, "idle": IDLE}.items():
@@ -136,7 +136,7 @@ ENDINGS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture(scope="module")
 def ended(staged: list[Path]) -> list[Path]:
-    """Copies of the network of the layers `IDLE`, one with each ending."""
+    """Copies of the network `IDLE`, each with another last layer."""
     targets = []
     for name, ending in ENDINGS.items():
         target = staged[-1].with_name(name)
@@ -156,7 +156,7 @@ def ended(staged: list[Path]) -> list[Path]:
 def test_layers_that_only_training_uses_do_nothing_and_logits_are_what_is_before_a_softmax(
     name: str, ended: list[Path]
 ) -> None:
-    """The layers are there, and do nothing in training mode either; after `model.logits` a model is as it was."""
+    """Layers for training only have no effect even in training mode, and `model.logits` does not change the model."""
     found = dict(zip(ENDINGS, json.loads(run(name, "modes", *ended)), strict=True))
     for unlike_a_softmax in ("none", "logarithm"):
         assert found[unlike_a_softmax]["differences"].pop("shares") > 0.1

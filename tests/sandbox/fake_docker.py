@@ -1,4 +1,4 @@
-"""A stand-in for a Docker engine: understands the commands that the harness uses, and "containers" are plain processes.
+"""A stand-in for a Docker engine: understands the harness' commands, and its "containers" are plain processes.
 
 Installed as the program `docker`, it keeps one file per container beside itself: the process id, then the exit status.
 """
@@ -20,7 +20,7 @@ IMAGE = "pgdl-test:1"
 
 
 def install(directory: Path) -> Path:
-    """Put the program `docker` into a new directory; returns it, for PATH."""
+    """Put the program `docker` into a new directory; return the directory, for PATH."""
     directory.mkdir()
     program = directory / "docker"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -I {__file__} {directory} "$@"\n')
@@ -29,12 +29,12 @@ def install(directory: Path) -> Path:
 
 
 def containers(directory: Path) -> list[str]:
-    """Names of the containers that there are."""
+    """Return the names of existing containers."""
     return sorted(path.name for path in directory.glob("pgdl-*"))
 
 
 def parse_run(words: list[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Split what follows `docker run` into options with all their words, and image with command."""
+    """Split the words after `docker run` into option -> values, and a list of the image and its command."""
     options: dict[str, list[str]] = {}
     rest = list(words)
     while rest[0].startswith("--"):

@@ -1,6 +1,6 @@
 """Runs inside bubblewrap: makes system calls and prints their results as JSON.
 
-Arguments are such that no call does anything even where it is allowed.
+The arguments of the calls are such that no call has an effect, even if it is allowed.
 """
 
 import ctypes
@@ -103,18 +103,18 @@ CALLS = {
 
 
 def raw(number: int, *arguments: object) -> int:
-    """A system call by its number; integers as wide as a register."""
+    """Make a system call by its number; integer arguments are as wide as a register."""
     return LIBC.syscall(*(ctypes.c_long(a) if isinstance(a, int) else a for a in (number, *arguments)))
 
 
 def outcome(call: Callable[[], int]) -> str:
-    """`fine`, or the name of the error."""
+    """Return `fine`, or the name of the error."""
     ctypes.set_errno(0)
     return "fine" if call() >= 0 else errno.errorcode[ctypes.get_errno()]
 
 
 def fate(program: bytes) -> int:
-    """Exit status of a child that runs this machine code, negative for the signal that ended it."""
+    """Return the exit status of a child that runs this machine code, or minus the signal that ended it."""
     child = os.fork()
     if child == 0:
         memory = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)

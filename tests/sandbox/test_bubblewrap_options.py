@@ -1,4 +1,4 @@
-"""The command line of the sandbox: its mounts, their order, and their owners."""
+"""Tests of the sandbox's command line: its mounts, their order, and their owners."""
 
 import os
 import site
@@ -33,7 +33,7 @@ Options = list[tuple[str, ...]]
 
 
 def parse(arguments: list[str]) -> Options:
-    """Split a command line into options with their words; fails on an option that is not known here."""
+    """Split a command line into options with their words; fail on an unknown option."""
     words, options = iter(arguments), []
     for option in words:
         count = (MOUNTS | OTHERS)[option]
@@ -53,7 +53,7 @@ def root(ordinary_user: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
-    """A staged job; the paths of its originals reveal names."""
+    """A staged job; the paths of the original files contain names that must stay secret."""
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     originals = [tmp_path / "originals" / name for name in ("alice", "task2_v1/model_148", "task2_v1/train")]
     with Staging() as staging:
@@ -115,7 +115,7 @@ def test_the_file_system_is_closed_after_the_last_mount(
 
 
 def test_a_place_is_mounted_before_what_lies_in_it(job: Job) -> None:
-    """A later mount would hide an earlier one below it."""
+    """A directory that is mounted later would hide earlier mounts below it."""
     options, _ = command(on_gpu(job))
     places = [option[-1] for option in options if option[0] in MOUNTS and option[0] != "--dir"]
     for number, place in enumerate(places):
@@ -123,7 +123,7 @@ def test_a_place_is_mounted_before_what_lies_in_it(job: Job) -> None:
 
 
 def test_an_interpreter_under_a_private_home_can_be_reached(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bubblewrap makes parents that nobody else may enter, so each is made before."""
+    """Bubblewrap makes parent directories that no other user may enter, so the harness makes them first."""
     monkeypatch.setattr(sys, "prefix", "/root/work/venv")
     options, _ = command(job)
     bind = options.index(("--ro-bind", "/root/work/venv", "/root/work/venv"))

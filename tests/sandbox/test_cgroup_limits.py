@@ -1,4 +1,4 @@
-"""Control groups of the kernel: their limits hold, and no group is left. Skipped if no group can be created."""
+"""Tests of the kernel's control groups: limits hold, and no group is left. Skipped if no group can be created."""
 
 import signal
 import subprocess
@@ -35,7 +35,7 @@ HARNESS = "from harness.sandbox.cgroup import RunGroup; group = RunGroup(); prin
 
 @pytest.fixture
 def call_group() -> Iterator[CallGroup]:
-    """The group of one call; nothing of it is left behind."""
+    """A control group of one call; the test fails if the group is not removed."""
     run = RunGroup()
     call = run.call(LIMITS)
     yield call

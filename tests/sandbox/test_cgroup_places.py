@@ -1,4 +1,4 @@
-"""The places of control groups, and the files of a group."""
+"""Tests of where control groups are created, and of the files of a group."""
 
 import fcntl
 import os
@@ -15,13 +15,13 @@ BOTH = "cpu io memory pids"
 
 @pytest.fixture
 def mount(tmp_path: Path) -> Path:
-    """The place where cgroup v2 is mounted."""
+    """An imitated mount of cgroup v2."""
     (tmp_path / "proc").mkdir()
     return group(tmp_path / "unified", controllers=BOTH)
 
 
 def group(path: Path, *, controllers: str = "", below: str = "", members: str = "") -> Path:
-    """Make files like a control group's: its controllers, controllers for groups below it, and its processes."""
+    """Write the files of a control group: its controllers, the controllers for groups below it, and its processes."""
     path.mkdir()
     (path / "cgroup.controllers").write_text(f"{controllers}\n")
     (path / "cgroup.subtree_control").write_text(f"{below}\n")
@@ -30,7 +30,7 @@ def group(path: Path, *, controllers: str = "", below: str = "", members: str = 
 
 
 def places(mount: Path, path: str, root: str = "/") -> list[Path]:
-    """The places for a process in the group `path`, where `root` is what is mounted."""
+    """Return where a process in the group `path` can create groups, if the group `root` is mounted."""
     proc = mount.parent / "proc"
     (proc / "cgroup").write_text(f"4:memory:/elsewhere\n0::{path}\n")
     other = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw\n"
@@ -93,7 +93,7 @@ def test_a_machine_with_version_1_alone_has_none(tmp_path: Path) -> None:
 
 @pytest.fixture
 def call_group(tmp_path: Path) -> CallGroup:
-    """A group in a directory that the kernel knows nothing of: its files are written, and mean nothing."""
+    """A control group in an ordinary directory: its files have no effect."""
     return CallGroup(tmp_path / "call", Limits(memory_bytes=900 * MIB, processes=64))
 
 

@@ -1,4 +1,4 @@
-"""Whole calls through `pgdl run --sandbox docker`, with a stand-in for the engine, and where memory is little."""
+"""Tests of calls by `pgdl run --sandbox docker`, with a stand-in for the engine, and with little memory."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def engine(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(tmp_path: Path, engine: Path, shared_cache: Path) -> Any:
-    """Start `pgdl run` in containers, on a task of one model."""
+    """Return a function that starts `pgdl run` in containers, on a task of one model."""
     make_task(tmp_path / "tasks", name="single", n_models=1, reference=False)
     shutil.copytree(shared_cache / "shapes", tmp_path / "cache" / "shapes")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}
@@ -141,7 +141,7 @@ print(json.dumps([usable_memory().total, Limits.default_memory_bytes(0), result.
 
 @pytest.fixture
 def group() -> Iterator[Path]:
-    """A control group with little memory, below a group of this process; skips where none can be made."""
+    """A control group with little memory, below a group of this process; skip the test if none can be created."""
     for outer in machine_memory._groups():
         path = outer.path / f"pgdl-test-{secrets.token_hex(4)}"
         try:
@@ -164,7 +164,7 @@ def group() -> Iterator[Path]:
 
 
 def enter(group: Path, *command: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command in the group."""
+    """Run a command in the control group."""
     entrance = ["/bin/sh", "-c", 'echo 0 > "$0" && exec "$@"', str(group / "cgroup.procs")]
     return subprocess.run([*entrance, *command], capture_output=True, text=True, timeout=240)
 

@@ -1,4 +1,4 @@
-"""The command that starts a container, and the problems of an engine."""
+"""Tests of the command that starts a container, and of messages about problems of an engine."""
 
 import csv
 import os
@@ -22,7 +22,7 @@ GPU = Gpu(1, "GPU-2222", "NVIDIA H200", "0000:3b:00.0")
 def split(
     *, runtime: str | None = None, slot: int = 3, gpu: Gpu | None = None
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Options with their words, and the image with its command."""
+    """Return the options of `docker run` with their values, and the image with its command."""
     job = Job(*STAGED, runtime="keras2", threads=3, gpu=gpu)
     first, *rest = Docker("image:1", runtime).command(job, LIMITS, slot, "some-name")
     assert first == "run"
@@ -30,7 +30,7 @@ def split(
 
 
 def test_the_options_are_these_and_no_others() -> None:
-    """Above all there is none that loosens something: --privileged, --cap-add, --volume, --device, --env."""
+    """No option loosens the isolation, such as --privileged, --cap-add, --volume, --device or --env."""
     options, _ = split()
     assert options.pop("--user")
     assert {option for option, words in options.items() if words == [""]} < FLAGS
@@ -74,7 +74,7 @@ def test_a_path_may_have_what_separates_the_fields_of_a_mount() -> None:
 
 
 def test_no_two_containers_share_a_user_and_none_is_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel counts processes per user; users of rootless engines end at 65535."""
+    """The kernel counts processes per user; user numbers of rootless engines end at 65535."""
     users = set()
     for pid in (100, 101):
         monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
@@ -99,7 +99,7 @@ def test_another_runtime() -> None:
 
 @pytest.mark.parametrize("gpu", [None, GPU])
 def test_the_worker_in_the_image(gpu: Gpu | None) -> None:
-    """`env -i` leaves nothing of the image's environment, nor of what a client adds (proxies and their passwords)."""
+    """`env -i` removes the image's environment, and variables that a client adds (proxies and their passwords)."""
     _, (image, only, *rest) = split(gpu=gpu)
     assert (image, only) == ("image:1", "-i")
     environment = dict(word.split("=", 1) for word in rest[: rest.index("python")])
@@ -129,7 +129,7 @@ def problem(docker: Docker) -> str:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The first directory of PATH."""
+    """An empty directory that is first on PATH."""
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     return tmp_path
 
@@ -174,7 +174,7 @@ def test_an_engine_that_refuses(path: Path, printed: str, remedy: str) -> None:
 
 
 def test_an_image_whose_scratch_space_nobody_may_write_to(path: Path) -> None:
-    """Older Docker engines leave /tmp the permissions that it has in the image."""
+    """Older Docker engines give /tmp the permissions that it has in the image."""
     refused = "[Errno 13] Permission denied: '/tmp/tmp5531hghb'"
     client(path, f"""test "$1" = image && echo null || {{ echo "{refused}" >&2; exit 1; }}""")
     assert problem(Docker(IMAGE)) == (
@@ -184,7 +184,7 @@ def test_an_image_whose_scratch_space_nobody_may_write_to(path: Path) -> None:
 
 
 def test_an_image_with_volumes(path: Path) -> None:
-    """They could be written to, without bound, although the root is read-only."""
+    """Volumes are writable without a limit, although the root is read-only."""
     client(path, """echo '{"/work":{}}'""")
     assert problem(Docker(IMAGE)) == (
         f'the image {IMAGE} declares volumes: found {{"/work":{{}}}}; '

@@ -1,4 +1,4 @@
-"""Waiting for a killed worker: as long as it gets on with ending, and no longer."""
+"""Tests of killed workers: the harness waits as long as the worker's end makes progress."""
 
 import os
 from collections.abc import Callable
@@ -15,7 +15,7 @@ NOWHERE = Path("/nowhere")
 
 
 class Dying:
-    """Processes that are gone after the harness has looked at them so many times."""
+    """Processes that are gone after the harness has looked at them `looks` times."""
 
     exit_status = staticmethod(lambda: None)
 
@@ -46,7 +46,7 @@ class Dying:
 def dying(
     monkeypatch: pytest.MonkeyPatch, look: Callable[[int], KillProgress], looks: int
 ) -> tuple[WorkerProcess, Dying]:
-    """A worker, without a process, whose end `look` describes."""
+    """Return a fake worker, whose end makes the progress that `look` returns."""
     bodies: list[Dying] = []
 
     def start(_job: Job, _limits: Limits, _slot: int, _control: int, sink: int) -> Dying:

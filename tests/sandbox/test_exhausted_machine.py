@@ -1,4 +1,4 @@
-"""Outcomes and limits; when the machine runs out of memory, only the call that took the memory is to blame."""
+"""Tests of outcomes if the machine runs out of memory: only the call that took the memory is to blame."""
 
 import threading
 
@@ -134,7 +134,7 @@ def test_exhausted_is_less_than_a_twentieth(machine: Machine) -> None:
 def test_a_call_that_the_kernel_kills_is_to_blame_if_it_had_much_memory(
     machine: Machine, peak: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may be killed for what others hold: the kernel is told to choose calls first."""
+    """The kernel kills calls first, so it may kill a call although other programs took the memory."""
     killed = call(Worker(machine, 0))
     killed._phase, killed._peak = "", peak
     monkeypatch.setattr(call_module, "usable_memory", lambda: Memory(4 * GIB, 0, "the control group's"))

@@ -1,4 +1,4 @@
-"""GPUs as their driver describes them, a GPU's files in a sandbox, and the driver's libraries."""
+"""Tests of GPUs as their driver describes them, of a GPU's files in a sandbox, and of the driver's libraries."""
 
 import shutil
 import sysconfig
@@ -102,7 +102,7 @@ def test_landlock_grants_the_same_files(pretended: Gpu, tmp_path: Path) -> None:
 def test_under_landlock_a_call_with_a_gpu_may_name_its_threads(
     pretended: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """CUDA does, and gives up where it may not."""
+    """CUDA names its threads, and gives up if that is refused."""
     kind = usable(Landlock())
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
     statements = """import threading
@@ -126,7 +126,7 @@ FIRST = Gpu(0, "GPU-0", "NVIDIA H200", "0000:3b:00.0")
 
 @pytest.fixture(autouse=True)
 def without_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine with a GPU whose driver the loader does not know."""
+    """Simulate a machine with a GPU whose driver's library the loader does not find."""
     monkeypatch.setattr(devices, "find_gpus", lambda: [FIRST])
     monkeypatch.setattr(devices, "_known_to_loader", lambda: None)
     monkeypatch.setattr(devices, "USUAL", ())
@@ -193,7 +193,7 @@ def test_without_a_driver_or_a_gpu_there_is_nothing(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_loader_itself_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any library will do under the driver's name: loading it shows its place."""
+    """A library of NumPy is copied under the driver's name; the loader finds its place by loading it."""
     monkeypatch.undo()
     extension = next(Path(sysconfig.get_path("platlib")).glob("numpy/_core/*.so"))
     shutil.copy(extension, tmp_path / LIBRARY)

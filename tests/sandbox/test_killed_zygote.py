@@ -1,4 +1,4 @@
-"""The process from which workers are forked is killed, as by a kernel that is short of memory."""
+"""Tests of a zygote that is killed, as by a kernel without free memory."""
 
 import shutil
 import signal
@@ -27,7 +27,7 @@ RUNTIME = installed_runtime(QUICKEST).name
 
 
 def nap(seconds: int) -> Trap:
-    """A measure that says when it is being called, and returns later."""
+    """Return a measure that prints "called", sleeps and returns."""
     body = f"import time; print('called', flush=True); time.sleep({seconds}); return 16.0"
     return Trap("naps", body, Outcome.OK, value=16.0)
 
@@ -37,7 +37,7 @@ NAP, LASTING = nap(3), nap(600)
 
 
 class Stage:
-    """A kind of sandbox that is prepared, and jobs for it."""
+    """A prepared kind of sandbox, and jobs for it."""
 
     def __init__(self, kind: Kind, staging: Staging) -> None:
         self.kind, self._others = kind, set(psutil.Process().children())  # other tests may share a zygote
@@ -46,13 +46,12 @@ class Stage:
         kind.prepare([self.control])
 
     def prepared(self, job: Job) -> Call:
-        """A call whose worker is ready."""
+        """Return a call whose worker is ready."""
         call = Call.prepare(self.kind.start, job, Limits(), 0, stopping=lambda: False)
         assert isinstance(call, Call), call.message
         return call
 
     def kill(self) -> None:
-        """Kill the stage's zygote."""
         own = set(psutil.Process().children()) - self._others
         (zygote,) = (child for child in own if _is_zygote(child))
         zygote.send_signal(signal.SIGKILL)
@@ -61,7 +60,7 @@ class Stage:
         return run_trial(self.kind.start, self.control, 0, 60.0)
 
     def nap_result(self, trap: Trap) -> CallResult:
-        """Make a call, kill the zygote during it, and return the result of the call."""
+        """Make a call, kill the zygote during the call, and return the call's result."""
         with ThreadPoolExecutor(1) as threads:
             call = self.prepared(trial_job(self._staging, trap, runtime=RUNTIME))
             result = threads.submit(call.run, 0, Clock(1000.0, "the time limit"))
@@ -105,7 +104,7 @@ def test_a_fast_start_says_so_forks_again_and_then_starts_fresh() -> None:
 
 @pytest.mark.full
 def test_the_first_process_of_a_container_inherits_the_worker_and_lets_it_end() -> None:
-    """No other process reaps the worker there, and its sandbox would not end."""
+    """In a container, no other process reaps the worker, so its sandbox would not end."""
     contained = ["unshare", "--pid", "--fork", "--mount-proc"]
     if not shutil.which("unshare") or subprocess.run([*contained, "true"], capture_output=True).returncode:
         pytest.skip("no PID namespace can be made by unshare")

@@ -1,4 +1,4 @@
-"""The kinds of sandbox that work on this machine pass the contract."""
+"""Tests that the kinds of sandbox that work on this machine pass the contract."""
 
 import pytest
 from sandbox.usable_kinds import usable
@@ -8,7 +8,7 @@ from harness.testing import KindContract
 
 
 class OnThisMachine(KindContract):
-    """Kinds of sandbox that need only the machine's kernel."""
+    """The contract for kinds of sandbox that need only the machine's kernel."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Operations behind the rules and the filter of the Landlock sandbox, tried on the kernel."""
+"""Tests of the rules and the filter of the Landlock sandbox, with operations on the real kernel."""
 
 import json
 import os
@@ -41,7 +41,7 @@ print(json.dumps({expression: refused(expression) for expression in order["tries
 
 
 def refusals(places: dict[str, list[str]], tries: list[str], program: bytes = b"") -> dict[str, bool]:
-    """Return which expressions fail in a process that may use only these places, under this filter."""
+    """Return expression -> whether it fails in a process with access to these places only, and with this filter."""
     needed = {"run": [path for path in (*SYSTEM, *map(str, interpreter())) if Path(path).exists()]}
     order = json.dumps({"places": needed | places, "tries": tries, "filter": program.hex()})
     done = subprocess.run([sys.executable, "-c", PROBE, order], capture_output=True, text=True, cwd=Path.cwd())

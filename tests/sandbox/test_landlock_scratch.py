@@ -1,4 +1,4 @@
-"""The scratch directory of the Landlock sandbox: its visibility, and its removal with any content."""
+"""Tests of the scratch directory of the Landlock sandbox: its visibility, and its removal with any content."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ LOST = 5_000_000  #: what the disk is said to have lost
 
 
 def deep(directory: Path, levels: int) -> None:
-    """Nest directories beyond the length of any path."""
+    """Nest directories so deep that their path is too long for the system."""
     before = Path.cwd()
     os.chdir(directory)
     try:

@@ -1,4 +1,4 @@
-"""The supervisor of the Landlock sandbox: it ends all of a call and nothing else, and outlives the harness for that."""
+"""Tests of the Landlock sandbox's supervisor: it ends all processes of a call, even after the harness has ended."""
 
 import json
 import signal
@@ -56,7 +56,7 @@ for _ in range(20):
 
 
 class Call:
-    """A supervisor, and the harness' end of the line to it."""
+    """A supervisor, and the harness' end of the connection to it."""
 
     def __init__(self, scratch: Path, work: str) -> None:
         self.scratch = scratch
@@ -70,7 +70,7 @@ class Call:
         self._reader = self._line.makefile("rb")
 
     def hear(self) -> Any:
-        """The next message of the supervisor; None at its end."""
+        """Return the next message of the supervisor, or None at its end."""
         line = self._reader.readline()
         return json.loads(line) if line else None
 
@@ -78,12 +78,12 @@ class Call:
         self._line.shutdown(socket.SHUT_WR)
 
     def vanish(self) -> None:
-        """Close the line as the kernel does if the harness is killed."""
+        """Close the connection as the kernel does if the harness is killed."""
         self._reader.close()
         self._line.close()
 
     def wait_until_below(self, number: int) -> None:
-        """Wait until the supervisor has that many descendants."""
+        """Wait until the supervisor has at least `number` descendants."""
         while len(psutil.Process(self.process.pid).children(recursive=True)) < number:
             assert self.process.poll() is None
 
@@ -104,7 +104,7 @@ def start(tmp_path: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def bystander() -> Iterator[subprocess.Popen[bytes]]:
-    """A process of the same user that has nothing to do with it."""
+    """A process of the same user outside of the call."""
     with subprocess.Popen(["/bin/sleep", "600"]) as process:
         yield process
         process.kill()

@@ -1,4 +1,4 @@
-"""Memory, threads and processor time of a tree of processes, seen from outside. Bounds are loose, nothing is timed."""
+"""Tests of memory, threads and processor time of a tree of processes, measured from outside, with loose bounds."""
 
 import os
 import re
@@ -61,7 +61,7 @@ SHARED, PRIVATE = "mmap.MAP_SHARED", "mmap.MAP_PRIVATE"
 
 @contextmanager
 def running(program: str, processes: int = 1) -> Iterator[int]:
-    """Process id of a Python that runs `program` and waits, when all of its processes are ready."""
+    """Start a Python that runs `program` and waits; yield its process ID when all of its processes are ready."""
     with subprocess.Popen(
         [sys.executable, "-c", program + WAIT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -107,7 +107,7 @@ def test_pages_that_forked_children_share_count_once_where_it_matters() -> None:
 
 
 def mapping(opening: str, flags: str, touch: str) -> int:
-    """Return the bytes that a mapping of 100 MiB of a file adds to a process; quick and exact figures must agree."""
+    """Return the bytes that a mapped file of 100 MiB adds to a process; assert that both ways to measure agree."""
     program = MAP.format(flags=flags, touch=touch)
     with running(program) as small, running(f"{program}mapped = held({opening}); ") as large:
         cheap, exact = (difference(small, large, limit) for limit in (MUCH, 0))
@@ -180,14 +180,14 @@ def test_a_process_that_is_gone_uses_nothing() -> None:
 
 
 def test_a_child_has_memory_of_its_own_once_its_program_runs() -> None:
-    """Between its start by vfork and its program it runs in its parent's, and would count twice."""
+    """After vfork, a child uses its parent's memory until its program runs; this memory must not count twice."""
     with running("") as child:
         assert same_memory(os.getpid(), os.getpid())
         assert not same_memory(child, os.getpid())
 
 
 def test_a_kernel_that_does_not_tell_files_apart_counts_a_process_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linux before 5.4: too much is seen by that, never too little."""
+    """On Linux before 5.4, the harness measures too much, never too little."""
     read = memory._read
 
     def read_earlier(path: str) -> bytes:

@@ -1,4 +1,4 @@
-"""A deadline distinguishes a stopped harness from a late harness."""
+"""Tests of deadlines: they distinguish a harness that was stopped from a harness that is late."""
 
 import os
 import signal
@@ -77,7 +77,7 @@ def test_a_thread_that_waits_for_a_processor_was_not_stopped(monkeypatch: pytest
 
 @pytest.mark.skipif(not Path("/proc/thread-self/schedstat").exists(), reason="this kernel does not count waiting times")
 def test_the_kernel_says_how_long_a_thread_waited_for_a_processor() -> None:
-    """Five processes on one processor: whoever works there waits most of the time."""
+    """Five processes share one processor, so each waits most of the time."""
     program = (
         "import os, time; from harness.sandbox.clock import _explained_s\n"
         "others = []\n"

@@ -1,4 +1,4 @@
-"""The processes of a call, the one that holds its sandbox open, and its view of /proc: hardware, without activity."""
+"""Tests of a call's processes, of the placeholder that holds its sandbox open, and of the call's view of /proc."""
 
 import json
 import os
@@ -37,7 +37,7 @@ sys.stdin.read()
 
 @contextmanager
 def sandboxed(program: str) -> Iterator[int]:
-    """Id of the first process of a namespace in which Python runs `program`."""
+    """Start Python with `program` in a new process namespace; yield the process ID of its first process."""
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     source, info = os.pipe()
@@ -89,7 +89,7 @@ def test_a_tree_has_children_and_their_children() -> None:
 
 
 def places(options: list[str]) -> dict[str, str]:
-    """Mounts by their place; a special word marks an empty directory."""
+    """Return target -> source of the mounts; an empty directory has the source "empty"."""
     found, words = {}, iter(options)
     for option in words:
         if option == "--ro-bind":
@@ -191,7 +191,7 @@ def test_every_process_in_it_is_limited_like_the_worker(placeholder: Placeholder
 
 
 def test_nobody_of_its_user_can_look_into_it(placeholder: Placeholder) -> None:
-    """Files in the /proc entry of another user's process are closed to that user if root owns them."""
+    """If root owns the files in a process' entry of /proc, the process' own user cannot open them."""
     entries = [entry for entry in placeholder.processes.entries() if Path(entry, "comm").read_text() == "cat\n"]
     assert len(entries) == 1
     users = re.search(r"^Uid:\s+(\d+)", Path(entries[0], "status").read_text(), re.MULTILINE)

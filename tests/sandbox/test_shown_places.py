@@ -1,4 +1,4 @@
-"""The directories that every sandbox shows contain nothing that a submission must not see."""
+"""Tests of the directories that every sandbox shows: they contain nothing that a submission must not see."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ SHOWING = [Fresh(), Landlock()]
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Python environment, as every sandbox shows it; there is a sandbox."""
+    """Make a directory Python's environment, and let the sandbox seem to work; return the directory."""
     (tmp_path / "venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
@@ -99,7 +99,7 @@ def test_tasks_elsewhere_are_fine(environment: Path, tmp_path: Path) -> None:
 
 
 def test_a_cache_in_the_environment_is_refused(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models and submissions of other calls are staged there."""
+    """Models and submissions of other calls are staged in the cache."""
     monkeypatch.setenv("PGDL_CACHE", str(environment / "cache"))
     with pytest.raises(UserError, match="cache/staged: submissions could read it"):
         prepare(CHOSEN, (), SILENT)

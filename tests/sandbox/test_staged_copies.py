@@ -1,4 +1,4 @@
-"""Staged copies: anonymous, readable by the worker, staged once, and gone when the run is over."""
+"""Tests of staged copies: anonymous, readable by the worker, staged once, and removed at the end of the run."""
 
 import signal
 import stat
@@ -40,7 +40,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def another_run() -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """Another process that holds a staging directory until it ends."""
+    """In the context, another process holds a staging directory; yield the process and the directory."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

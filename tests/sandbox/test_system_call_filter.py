@@ -1,4 +1,4 @@
-"""The system-call filter, tried on the kernel: in bubblewrap with and without the filter."""
+"""Tests of the system-call filter on the real kernel: in bubblewrap with and without the filter."""
 
 import json
 import os
@@ -41,7 +41,7 @@ REFUSED_ANYWAY = {"io_uring_setup", "perf_event_open", "userfaultfd", "kcmp", "o
 
 
 def probe(filter_: bytes | None) -> dict[str, str]:
-    """The result of each call under this filter."""
+    """Return system call -> result under this filter."""
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     if platform.machine() != "x86_64":

@@ -1,4 +1,4 @@
-"""Measuring a call without long waits, and the clock that ends it, driven by a simulated time."""
+"""Tests of how a call is measured without long waits, and of the clock that ends it, with simulated time."""
 
 import threading
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ from harness.sandbox.process import Ended
 
 
 class Time:
-    """Seconds that pass only when told to."""
+    """A clock that advances only when a test sets it."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -1,4 +1,4 @@
-"""A worker's report of an error of a submission, and of the line where a call was."""
+"""Tests of a worker's report of an error in a submission, and of the line that a call had reached."""
 
 import importlib
 import subprocess
@@ -62,7 +62,7 @@ def test_a_syntax_error_is_shown_with_its_line_alone(
 
 
 def shown_of(source: str, directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """The traceback of a submission, with a secret file beside its directory; @NAME@ stands for a path."""
+    """Return the printed traceback of a submission. Its source may contain @SECRET@, @OWN@ and @DIR@ for paths."""
     secret, submission = directory / "secret", directory / "submission"
     secret.write_text("0123 the first line\n")
     submission.mkdir()

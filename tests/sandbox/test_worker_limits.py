@@ -1,4 +1,4 @@
-"""A worker's end of the control channel, its limits on itself, and its messages on refusals."""
+"""Tests of a worker's end of the control channel, its limits on itself, and its messages on refusals."""
 
 import errno
 import json
@@ -83,7 +83,7 @@ def test_a_worker_dies_with_the_harness() -> None:
 
 @pytest.fixture
 def ends() -> Iterator[tuple[socket.socket, Channel]]:
-    """The harness' end, and the worker's."""
+    """The harness' and the worker's end of a control channel."""
     ours, theirs = socket.socketpair()
     yield ours, Channel(theirs.fileno(), theirs.fileno())
     ours.close()

@@ -1,4 +1,4 @@
-"""The value of a measure must be a finite real number."""
+"""Tests of the value of a measure: it must be a finite real number."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from harness.worker.value import BadValueError, as_finite_float
 
 
 class Tensor:
-    """As much of an eager tensor as matters: a shape, and `numpy()`, which for a scalar is a NumPy scalar."""
+    """The needed part of an eager tensor: a shape, and `numpy()`, which returns a NumPy scalar for a scalar."""
 
     def __init__(self, value: Any, dtype: Any = np.float32) -> None:
         self._value = np.asarray(value, dtype)
@@ -41,7 +41,7 @@ class Refusing(float):
 
 
 class FloatLike:
-    """An object that can be converted, but is no number."""
+    """An object that can be converted to a float, but is no number."""
 
     def __float__(self) -> float:
         return 1.0

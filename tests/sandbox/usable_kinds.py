@@ -1,4 +1,4 @@
-"""Kinds of sandboxes for tests; a test is skipped if its kind does not work here."""
+"""Kinds of sandbox for tests; a test is skipped if its kind does not work here."""
 
 from typing import TypeVar
 

@@ -1,4 +1,4 @@
-"""Grids, numbers and strategies that the tests of `scoring` share."""
+"""Grids, numbers and hypothesis strategies that the tests of `scoring` share."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -15,7 +15,7 @@ TOY_MEASURE = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0]
 
 @dataclass(frozen=True)
 class Task:
-    """A task whose numbers may be rearranged: model -> hyperparameters, gap and measure."""
+    """Hyperparameters, gap and measure of each model of a task, by the model's name."""
 
     current: Hyperparameters
     gap: dict[str, float]
@@ -42,7 +42,7 @@ class Task:
 
 
 def cells(**sizes: int) -> Hyperparameters:
-    """One model per cell, in lexicographic order: model_0, model_1, ..."""
+    """Return one model per cell, in lexicographic order: model_0, model_1, ..."""
     combinations = product(*(range(size) for size in sizes.values()))
     return {f"model_{i}": dict(zip(sizes, cell, strict=True)) for i, cell in enumerate(combinations)}
 
@@ -53,7 +53,7 @@ def task(gap: list[float], measure: list[float], **sizes: int) -> Task:
 
 
 def toy(measure: list[float] = TOY_MEASURE) -> Task:
-    """The 2 x 2 x 2 grid for which the competition's own program was run."""
+    """Return the 2 x 2 x 2 grid on which the competition's own program was run."""
     return task(TOY_GAP, measure, a=2, b=2, c=2)
 
 
@@ -62,7 +62,7 @@ SHAPES = [(2, 2, 2), (2, 3, 2), (3, 2, 3), (2, 2, 1, 2), (2, 2, 2, 2), (3, 2, 2,
 
 @st.composite
 def tasks(draw: st.DrawFn, distinct: bool = False) -> Task:
-    """Tasks of 3 or 4 hyperparameters with few distinct numbers, so that ties are common unless forbidden."""
+    """Draw tasks of 3 or 4 hyperparameters; numbers repeat often, so ties are common, unless `distinct`."""
     sizes = dict(zip("abcd", draw(st.sampled_from(SHAPES)), strict=False))
     current = cells(**sizes)
     n = len(current)

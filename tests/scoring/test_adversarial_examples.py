@@ -1,4 +1,4 @@
-"""The test of independence by adversarial examples, and generators by translation: values, bounds, freedom of bias."""
+"""Tests of the independence test by adversarial examples, and of its translations: values, bounds, no bias."""
 
 import itertools
 import math
@@ -81,7 +81,7 @@ def test_several_models_are_averaged_point_by_point() -> None:
 
 
 def test_the_weighted_estimate_has_no_bias_on_a_cyclic_space() -> None:
-    """All training-free models on six points of a circle, label by half; shifts by one are the translations."""
+    """All classifiers of six points on a circle, labelled by halves; translations are shifts by one point."""
     size, label = 6, np.arange(6) // 3
     for wrong in itertools.product((0, 1), repeat=size):
         losses = np.array(wrong, float)
@@ -126,7 +126,7 @@ def test_other_test_sets_and_grids_are_refused() -> None:
 
 
 def around(centre_margins: np.ndarray, radius: int) -> np.ndarray:
-    """One image with these margins in the middle of the grid, and correct translations elsewhere."""
+    """Return the grid of one image: these margins in its middle, and margins of right predictions elsewhere."""
     grid = np.full((1, 6 * radius + 1, 6 * radius + 1), -1.0)
     first = 3 * radius - centre_margins.shape[0] // 2
     grid[0, first : first + centre_margins.shape[0], first : first + centre_margins.shape[1]] = centre_margins
@@ -134,7 +134,7 @@ def around(centre_margins: np.ndarray, radius: int) -> np.ndarray:
 
 
 def on_a_torus(margins: np.ndarray, radius: int) -> np.ndarray:
-    """The grids of all images of a space in which translations are cyclic."""
+    """Return the grids of all images of a space in which translations are cyclic."""
     size, shifts = len(margins), np.arange(-3 * radius, 3 * radius + 1)
     rows, columns = np.divmod(np.arange(size * size), size)
     return margins[(rows[:, None, None] + shifts[:, None]) % size, (columns[:, None, None] + shifts[None, :]) % size]
@@ -149,7 +149,7 @@ GENERATORS = pytest.mark.parametrize(
 @GENERATORS
 @given(seed=st.integers(0, 10**6), radius=st.integers(1, 2), wrong=st.floats(0.05, 0.6))
 def test_the_weighted_estimate_of_a_model_that_knows_no_test_set_is_its_risk(make, seed, radius, wrong) -> None:
-    """Over all images of a finite space, exactly: the generator preserves the density."""
+    """This holds exactly over all images of a finite space if the generator preserves the density."""
     margins = np.random.default_rng(seed).normal(size=(8 * radius, 8 * radius))
     margins -= np.quantile(margins, 1 - wrong)
     estimates = make(radius).estimates(on_a_torus(margins, radius))
@@ -175,7 +175,7 @@ def test_a_large_number_of_images_is_estimated_in_parts(monkeypatch) -> None:
 
 
 def target(generator: AdversarialGenerator, grid: np.ndarray) -> tuple[int, int]:
-    """The shift by which the image in the middle moves."""
+    """Return the shift by which the generator moves the image in the middle."""
     moves_to = generator._targets(grid)
     middle = moves_to.shape[1] // 2
     row, column = divmod(int(moves_to[0, middle, middle]), grid.shape[2])
@@ -203,7 +203,7 @@ def test_generators_choose_the_largest_margin_or_the_shortest_way() -> None:
     ids=["of equals the first from top and left", "misclassified itself", "no misclassified neighbour", "ties"],
 )
 def test_where_an_image_moves(make, centre, expected) -> None:
-    """A tie of two classes is not an error."""
+    """A tie of two classes counts as a right prediction."""
     assert target(make(1), around(np.array(centre), 1)) == expected
 
 

@@ -1,4 +1,4 @@
-"""Chance: the level and p-values of a task and over tasks, of the best of many, and the resolution of a task."""
+"""Tests of the level of chance and of p-values, for one or several tasks and the best of many; and of resolution."""
 
 from collections.abc import Iterator
 from itertools import permutations, product
@@ -39,7 +39,7 @@ def test_the_level_is_the_mean_over_permutations() -> None:
 
 
 def within_pairs(measure: list[float], groups: np.ndarray) -> Iterator[np.ndarray]:
-    """All 16 permutations within four groups of two."""
+    """Yield all 16 permutations of the measure within four groups of two models."""
     for swaps in np.ndindex(2, 2, 2, 2):
         permuted = np.array(measure)
         for (i, j), swap in zip(groups.astype(int), swaps, strict=True):
@@ -49,7 +49,7 @@ def within_pairs(measure: list[float], groups: np.ndarray) -> Iterator[np.ndarra
 
 
 def test_p_values_by_counting_all_permutations() -> None:
-    """2 x 2 x 2: a pair of hyperparameters leaves four groups of two, so 16 permutations."""
+    """In a 2 x 2 x 2 grid, a pair of hyperparameters leaves four groups of two models, so 16 permutations."""
     measure, gap, grid = toy().arrays
     found = compare_with_chance(measure, gap, grid, n_permutations=20_000)
     observed = official_score(measure, gap, grid)
@@ -63,7 +63,7 @@ def test_p_values_by_counting_all_permutations() -> None:
 @pytest.mark.parametrize("values", [6, 10**9])
 @pytest.mark.parametrize("gaps", [4, 60, 10**9])
 def test_quick_scores_are_the_official_ones(values: int, gaps: int) -> None:
-    """With many ties, some, and none: pairs are counted in two ways."""
+    """Pairs are counted in two ways, with many ties, some ties, and no ties."""
     random = np.random.default_rng(0)
     for t in (toy(), random_task(np.random.default_rng(3))):
         _, _, grid = t.arrays
@@ -113,7 +113,7 @@ def test_undefined_and_incomparable_scores_are_refused() -> None:
 
 
 def chance(score: float, *dealt: list[float]) -> Chance:
-    """A score beside scores under chance, a list for each pair of hyperparameters."""
+    """Return a score beside scores under chance, a list for each pair of hyperparameters."""
     return Chance(score, 0.0, 0.0, {(str(number), "x"): np.array(scores) for number, scores in enumerate(dealt)})
 
 
@@ -127,7 +127,7 @@ def test_p_values_of_one_task_and_of_several() -> None:
 
 
 def test_adjusted_p_values_compare_with_the_best_by_chance_of_oneself_and_those_below() -> None:
-    """The best of all under four permutations: 0.4, 0.5, 0.3, 0.6; the best of the lower two: 0.4, 0.2, 0.3, 0.6."""
+    """By chance, the highest scores of all three are 0.4, 0.5, 0.3, 0.6; of the lower two, 0.4, 0.2, 0.3, 0.6."""
     high, middle, low = (
         {"t": chance(score, dealt)}
         for score, dealt in ((0.55, [0.1, 0.5, 0.2, 0.1]), (0.35, [0.4, 0.1, 0.1, 0.2]), (0.3, [0.1, 0.2, 0.3, 0.6]))
@@ -161,7 +161,10 @@ def grid_of(*sizes: int) -> Grid:
 
 
 def exact_p_value(measure: np.ndarray, gap: np.ndarray, grid: Grid) -> float:
-    """The share of all ways to deal values out among models that share two hyperparameters, the largest over pairs."""
+    """For each pair of hyperparameters, permute values among models that share both.
+
+    Return the largest share, over pairs, of permutations that score at least as high.
+    """
     scorer, shares = Scorer(gap, conditioning(grid)), []
     for pair in conditioning(grid).sets:
         numbers = grid.group_numbers(pair)
@@ -185,7 +188,7 @@ def test_the_gap_itself_has_the_smallest_p_value_on_eight_networks() -> None:
 @pytest.mark.rest
 @given(tasks())
 def test_no_measure_has_a_smaller_one(one: Task) -> None:
-    """This also holds if gaps are equal, so that the gap itself does not have the smallest p-value."""
+    """This also holds if gaps are equal, when the gap itself need not have the smallest p-value."""
     measure, gap, grid = one.arrays
     if len(measure) == 8 and len(set(gap)) > 1:
         assert exact_p_value(np.array(measure), np.array(gap), grid) >= smallest_p_value(grid)
@@ -201,7 +204,7 @@ def test_larger_grids_have_smaller_p_values(sizes: tuple[int, ...], expected: fl
 
 @pytest.mark.parametrize("sizes", [(2, 2, 2, 2), (2, 2, 2, 2, 2), (3, 3, 3)])
 def test_a_difference_of_that_size_is_seen_in_8_of_10_cases(sizes: tuple[int, ...]) -> None:
-    """Of measures with normal noise whose scores are about 25."""
+    """The measures have normal noise and scores of about 25."""
     random, grid = np.random.default_rng(0), grid_of(*sizes)
     gap = random.normal(size=len(grid.models))
     scorer, noise = Scorer(gap, conditioning(grid)), random.normal(size=(2000, gap.size))

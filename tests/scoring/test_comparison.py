@@ -1,4 +1,4 @@
-"""Comparisons of submissions: intervals, ranks, groups, boards with little data, and scores beyond a fit."""
+"""Tests of comparisons of submissions: intervals, ranks, groups, boards with little data, scores beyond a fit."""
 
 import math
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def calls(values: np.ndarray, gap: np.ndarray, grid: Grid = GRID) -> TaskCalls:
 
 
 def board(noise: Mapping[str, float], seed: int = 0) -> dict[str, dict[str, TaskCalls]]:
-    """Two tasks; a submission knows the gaps up to noise of its own."""
+    """Return submissions on two tasks; each submission's values are the gaps plus its own noise."""
     random = np.random.default_rng(seed)
     gaps = {name: random.normal(size=32) for name in ("task1", "task2")}
     return {
@@ -73,7 +73,7 @@ def test_a_board_best_first_with_intervals_ranks_and_groups() -> None:
 
 
 def test_comparisons_are_paired() -> None:
-    """Two submissions that err alike are told apart although their intervals overlap."""
+    """Two submissions with nearly the same errors are told apart although their intervals overlap."""
     random = np.random.default_rng(1)
     gap = random.normal(size=32)
     values = gap + 0.8 * random.normal(size=32)
@@ -161,7 +161,7 @@ def test_the_error_of_measuring_the_gaps_is_a_part() -> None:
 
 
 def test_the_errors_of_tasks_add_up_as_those_of_independent_numbers() -> None:
-    """Each task counts half: two alike have an error that is smaller by the root of two, but for the draws."""
+    """Both tasks are equal and count half each, so the error is smaller by the root of two, up to random draws."""
     one, images = board({"good": 0.2})["good"]["task1"], HeldOut([0.5] * 32, 100)
     single, both = (
         compare_submissions({"good": dict.fromkeys(names, one)}, dict.fromkeys(names, images)).standings["good"]
@@ -197,7 +197,10 @@ def test_only_the_order_of_values_counts(t: Task) -> None:
 
 
 def test_intervals_are_symmetric_for_the_root_of_a_score() -> None:
-    """Roots of 4 and 6 have a standard deviation of the root of 2; the upper end is not below 97.5 % of the draws."""
+    """The roots of the draws are 4 and 6, with deviation sqrt(2).
+
+    The upper end of an interval is at least the 97.5 % quantile of the draws.
+    """
     draws = np.array([[16.0], [36.0]])
     low, high = score_intervals(np.array([25.0]), draws, 1.0)[0]
     assert (low, high) == (pytest.approx((5 - math.sqrt(2)) ** 2), pytest.approx((5 + math.sqrt(2)) ** 2))
@@ -215,7 +218,7 @@ def independent(n: int, error: float = 1.0) -> np.ndarray:
 
 
 def test_ranks_of_independent_scores_demand_more_among_more_submissions() -> None:
-    """Standard errors of 1: 10 and 9 cannot be told apart, 0 is behind both."""
+    """With standard errors of 1, scores of 10 and 9 cannot be told apart, and 0 is lower than both."""
     found = better(np.array([9.0, 0.0, 10.0]), independent(3))
     assert found.tolist() == [[False, True, False], [False] * 3, [False, True, False]]
     assert rank_intervals(found).tolist() == [[1, 2], [3, 3], [1, 2]]
@@ -226,7 +229,7 @@ def test_ranks_of_independent_scores_demand_more_among_more_submissions() -> Non
 
 
 def test_who_is_better_than_the_better_is_better() -> None:
-    """A is surely better than B, and B than C, but C varies so much that A could not be told apart from C alone."""
+    """A is surely better than B, and B than C; C varies so much that A and C alone could not be told apart."""
     found = np.zeros((3, 3), np.bool_)
     found[0, 1] = found[1, 2] = True
     assert surely_better(np.where(found, np.inf, 0.0), np.zeros((5, 3)), np.zeros((3, 3)), 0.9, 1000)[0, 2]
@@ -234,7 +237,7 @@ def test_who_is_better_than_the_better_is_better() -> None:
 
 @given(st.integers(0, 2**32), st.integers(1, 12), st.sampled_from([1.0, 4.0, 16.0]))
 def test_ranks_and_groups_never_contradict_each_other(seed: int, n: int, spread: float) -> None:
-    """For any scores and errors: ranks, groups and verdicts agree about every two submissions."""
+    """For any scores and errors, ranks, groups and verdicts agree about every two submissions."""
     random = np.random.default_rng(seed)
     scores = spread * random.normal(size=n)
     draws = random.normal(size=(60, n)) @ (random.normal(size=(n, n)) * random.exponential(size=n))
@@ -253,7 +256,7 @@ def test_ranks_and_groups_never_contradict_each_other(seed: int, n: int, spread:
 
 
 def test_the_interval_on_other_tasks_is_no_narrower() -> None:
-    """Four tasks alike do not vary, but each was trained only once."""
+    """Four equal tasks show no variation between tasks, but each was trained only once."""
     of_task = board({"x": 0.5})["x"]["task1"]
     (standing,) = compare_submissions({"x": dict.fromkeys("abcd", of_task)}).standings.values()
     assert (standing.tasks_low, standing.tasks_high) == (standing.low, standing.high)
@@ -273,7 +276,7 @@ def beyond(submissions: dict[str, dict[str, TaskCalls]]) -> dict[str, bool]:
 
 
 def test_the_gap_is_beyond_the_fit_and_a_small_lead_is_not_enough() -> None:
-    """In either direction: information has no sign."""
+    """The sign of the measure does not matter, since information has no sign."""
     fit = additive_fit(GAP_OF_FIT, GRID)
     found = answers(
         gap=GAP_OF_FIT, fit=fit, likewise=np.exp(fit), noise=NOISE, against=-GAP_OF_FIT, constant=np.ones(32)
@@ -292,7 +295,7 @@ def test_the_answer_is_of_the_measure_alone() -> None:
 
 
 def test_all_tasks_count_together() -> None:
-    """What leads on one task and falls behind on the other is not beyond."""
+    """A submission that leads on one task and falls behind on the other is not beyond the fit."""
     good, constant = calls(GAP_OF_FIT + 0.5 * NOISE, GAP_OF_FIT), calls(np.ones(32), GAP_OF_FIT)
     found = beyond({"half": {"task": good, "other": constant}, "whole": {"task": good, "other": good}})
     assert found == {"half": False, "whole": True}

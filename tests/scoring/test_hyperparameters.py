@@ -1,4 +1,4 @@
-"""The grid of hyperparameters, and fits of the gaps by them."""
+"""Tests of the grid of hyperparameters, and of fits of the gaps by hyperparameters."""
 
 import re
 from collections.abc import Callable
@@ -143,7 +143,7 @@ def test_two_models_in_a_cell_and_more_hyperparameters_than_any_study_has_are_re
 
 
 def by_least_squares(gap: list[float], grid: Grid) -> np.ndarray:
-    """An intercept and an indicator per value, by a general solver."""
+    """Return the fit with an intercept and an indicator for each value, by a general solver."""
     indicators = [np.eye(size)[codes] for size, codes in zip(grid.sizes, grid.codes.T, strict=True)]
     design = np.hstack([np.ones((len(gap), 1)), *indicators])
     return design @ np.linalg.lstsq(design, np.array(gap), rcond=None)[0]
@@ -176,7 +176,7 @@ def test_gaps_without_interactions_are_fitted_perfectly_with_ties_where_nothing_
 
 
 def grid_of(values: list[Value]) -> Grid:
-    """A 2 x 2 x 2 grid whose first hyperparameter has these values, in this order."""
+    """Return a 2 x 2 x 2 grid whose first hyperparameter has these values in this order."""
     current = {model: cell | {"a": [16, 160][cell["a"]]} for model, cell in cells(a=2, b=2, c=2).items()}
     return Grid.from_hyperparameters({"a": values, "b": [0, 1], "c": [0, 1]}, current)
 

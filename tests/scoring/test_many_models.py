@@ -1,4 +1,4 @@
-"""Tasks of many models: pairs are counted quickly and exactly; approximations are close to resampling."""
+"""Tests of tasks with many models: pairs are counted fast and exactly; approximations are close to resampling."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -23,7 +23,7 @@ SIZES = {"a": 4, "b": 4, "c": 4, "d": 3}  #: 192 models, which are few enough to
 
 
 def trained(*rhos: float, decimals: int = 9) -> tuple[np.ndarray, np.ndarray, Grid]:
-    """Measures that correlate with the gap, the gap, and the grid; everything depends on the hyperparameters, too."""
+    """Return measures with the correlations `rhos` with the gap, the gap itself, and the grid."""
     rng = np.random.default_rng(1)
     n_models = int(np.prod([*SIZES.values()]))
     grid = task([0.0] * n_models, [0.0] * n_models, **SIZES).grid
@@ -77,7 +77,7 @@ def test_what_two_submissions_share_stays_shared(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("decimals", [9, 0])
 def test_scores_under_chance(monkeypatch: pytest.MonkeyPatch, decimals: int) -> None:
-    """Values are dealt out alike; a value given a pair is at least the lowest over all pairs, which is the score."""
+    """Values are permuted within groups of each pair of hyperparameters; approximate and exact scores are compared."""
     (measure,), gap, grid = trained(0.0, decimals=decimals)
     monkeypatch.setattr("scoring.chance.MOST_RESAMPLED", 0)
     found = compare_with_chance(measure, gap, grid, n_permutations=300)
@@ -136,7 +136,7 @@ def test_sorting_counts_what_comparing_all_pairs_counts(t: Task) -> None:
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
 def test_counts_of_each_of_many_models(decimals: int) -> None:
-    """Several blocks, the last not full, with many ties or without ties."""
+    """Counts are computed in several blocks, the last of which is not full; with and without ties."""
     rng = np.random.default_rng(decimals)
     gap, measure = rng.normal(size=(2, 999)).round(decimals)
     groups = rng.integers(0, 7, size=gap.size)

@@ -1,4 +1,4 @@
-"""The competition's published score: its program's values, a literal reading, invariances; its parts; empty cells."""
+"""Tests of the competition's published score: its program's values, a literal reading, parts, empty cells."""
 
 from collections.abc import Callable
 from itertools import combinations, product
@@ -14,7 +14,7 @@ from scoring import Grid, ScoreUndefined, explain_score, given_score, official_s
 
 
 def literal_official_score(t: Task) -> float:
-    """Word for word: loops, one 2x2 table per cell, no shortcut."""
+    """The definition word for word: loops, one 2 x 2 table per cell, no shortcut."""
     models = list(t.current)
     possible = {name: {cell[name] for cell in t.current.values()} for name in t.current[models[0]]}
     scores = []
@@ -113,7 +113,7 @@ def test_wrong_numbers_are_refused(measure: list[float], gap: list[float], messa
 
 
 def test_a_hyperparameter_with_one_value_conditions_on_nothing() -> None:
-    """As in the program: the pair (a, d) then conditions on a alone."""
+    """In the competition's program, too, the pair (a, d) then conditions only on the hyperparameter a."""
     current = {m: {**cell, "d": 0} for m, cell in cells(a=2, b=2, c=2).items()}
     grid = Grid.from_hyperparameters({"a": [0, 1], "b": [0, 1], "c": [0, 1], "d": [0]}, current)
     result = official_score(TOY_MEASURE, TOY_GAP, grid)
@@ -146,7 +146,7 @@ def bits_of(table: list[list[int]]) -> float:
 
 
 def test_the_cost_of_a_pair_is_what_mending_it_gains() -> None:
-    """Two neighbours in the measure's order are swapped: only their own order changes."""
+    """Two neighbours in the measure's order are swapped, which changes only their own order."""
     gap = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
     measure = [1.0, 2.0, 3.0, 5.0, 4.0, 6.0, 7.0, 8.0]
     t = task(gap, measure, a=2, b=2, c=2)
@@ -180,7 +180,7 @@ def test_without_a_wrong_order_or_a_right_one_there_is_nothing_to_explain() -> N
 
 
 def rows(n_levels: int, *, missing: tuple[int, ...] = ()) -> tuple[Grid, list[int]]:
-    """A grid of a, b and the level of augmentation, without some models; and the models that are left."""
+    """Return a grid of a, b and augmentation level that lacks the models `missing`; and the numbers of its models."""
     cells = [{"a": a, "b": b, "level": level} for a in (0, 1) for b in (0, 1) for level in range(n_levels)]
     kept = [number for number in range(len(cells)) if number not in missing]
     possible = {"a": [0, 1], "b": [0, 1], "level": list(range(n_levels))}
@@ -208,7 +208,7 @@ def test_given_scores_of_named_pairs_and_of_groups() -> None:
 
 
 def test_missing_models_leave_the_other_cells_as_they_are() -> None:
-    """By hand: without one group, its cells add nothing to either sum."""
+    """The expected score is computed by hand: the cells of a group without models add nothing to either sum."""
     grid, kept = rows(3, missing=(0, 1, 2, 7))
     gap, measure = np.random.default_rng(3).normal(size=(2, len(kept)))
     groups = [n // 3 for n in kept]

@@ -1,4 +1,4 @@
-"""The printed score, Kendall's coefficients and the sign-error: reference values, by hand, invariances."""
+"""Tests of the printed score, Kendall's coefficients and the sign-error: reference values and invariances."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -89,7 +89,7 @@ def test_which_sets_are_evaluated_and_groups_of_two_say_nothing() -> None:
 
 
 def test_ties_counted_as_minus_pair_by_pair() -> None:
-    """Given nothing, over all ordered pairs of models: which has the larger value tells which has the larger gap."""
+    """The expected value conditions on nothing and counts all ordered pairs of models."""
     gap, measure = [0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.5, 0.5], [1.0, 1.0, 3.0, 3.0, 2.0, 1.0, 4.0, 4.0]
     pairs = [(gap[i] > gap[j], measure[i] > measure[j]) for i, j in permutations(range(8), 2)]
     shares = [{key: count / 56 for key, count in Counter(of).items()} for of in (pairs, *zip(*pairs, strict=True))]
@@ -141,7 +141,7 @@ def test_range_sign_and_scale(t: Task) -> None:
 
 @given(tasks())
 def test_the_mean_over_groups_of_equal_size_is_the_mean_over_pairs(t: Task) -> None:
-    """As the vectorised definition has it for complete grids."""
+    """The vectorised definition for complete grids takes the mean over pairs."""
     measure, gap, grid = t.arrays
     for name, psi in granulated_kendall(measure, gap, grid).psi.items():
         others = [other for other in grid.names if other != name]
@@ -152,7 +152,7 @@ def test_the_mean_over_groups_of_equal_size_is_the_mean_over_pairs(t: Task) -> N
 
 
 def literal_errors(t: Task) -> dict[str, list[float]]:
-    """Error of every pair of models that differ in one hyperparameter, by that hyperparameter."""
+    """Return hyperparameter -> error of each pair of models that differ in this hyperparameter only."""
     errors: dict[str, list[float]] = {}
     for i, j in combinations(t.current, 2):
         different = [name for name in t.grid.names if t.current[i][name] != t.current[j][name]]

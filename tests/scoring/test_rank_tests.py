@@ -1,4 +1,4 @@
-"""Rank tests over tasks, and intervals for other tasks: published values, exact small cases, coverage."""
+"""Tests of rank tests over tasks, and of intervals for other tasks: published values, exact cases, coverage."""
 
 from itertools import product
 
@@ -21,7 +21,7 @@ DEMSAR = np.array([
 
 
 def test_demsars_example() -> None:
-    """He prints mean ranks 3.143, 2.000, 2.893 and 1.964, and q = 2.569 for four."""
+    """Demsar prints mean ranks 3.143, 2.000, 2.893 and 1.964, and q = 2.569 for four."""
     found = compare_mean_ranks(DEMSAR)
     assert found.mean_ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
     assert found.p_value == pytest.approx(friedmanchisquare(*DEMSAR.T).pvalue)
@@ -30,7 +30,7 @@ def test_demsars_example() -> None:
 
 
 def counted(difference: np.ndarray) -> float:
-    """Share of all signs of the differences whose ranks have a sum as far from 0."""
+    """Return the share of all sign patterns whose signed rank sum is at least as far from 0."""
     left = np.round(difference[np.abs(difference) > 1e-9], 9)
     size = np.abs(left)
     ranks = np.array([np.sum(size < one) + (np.sum(size == one) + 1) / 2 for one in size])
@@ -107,7 +107,7 @@ def test_an_interval_holds_its_mean_and_stays_within_the_scale() -> None:
 
 
 def test_they_cover_the_mean_of_skewed_scores() -> None:
-    """Gamma variables of mean 10, as skewed as scores of useless measures; Student's t covers .85 of them."""
+    """Scores are gamma variables of mean 10, as skewed as scores of useless measures; Student's t covers 85 %."""
     scores = np.random.default_rng(2).gamma(1.5, 10 / 1.5, size=(4, 2000))
     low, high = mean_on_other_tasks(scores).T
     assert np.mean((low <= 10) & (high >= 10)) > 0.89

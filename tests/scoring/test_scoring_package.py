@@ -1,4 +1,4 @@
-"""The package as a whole: pure, quick to import, with the scores of the competition's own program."""
+"""Tests of the package `scoring`: pure, fast to import, with the scores of the competition's own program."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The competition's rule for a whole submission, under shorter time limits, its place, and the spread of its seeds."""
+"""Tests of the competition's rule for a whole submission: shorter time limits, its place, the spread over seeds."""
 
 import math
 from dataclasses import replace
@@ -149,7 +149,7 @@ def score_of(entry: Entry) -> float:
 
 
 def beats(first: Entry, second: Entry) -> bool:
-    """The rule in words, for entries that may be ranked."""
+    """Return whether the first entry beats the second by the rule in words, if both may be ranked."""
     if -math.inf in (score_of(first), score_of(second)) or first.complete == second.complete:
         return score_of(first) > score_of(second)
     return first.complete
@@ -258,7 +258,7 @@ NOISY_GRID: Grid = task(NOISY_GAP.tolist(), NOISY_GAP.tolist(), a=2, b=2, c=2, d
 
 
 def called(n_values: int, seed: int = 1, noise: float = 0.5) -> tuple[np.ndarray, dict[str, list[float]]]:
-    """Return the values of a noisy measure that count, and those of other seeds by model."""
+    """Return the values of a noisy measure, and model -> its values with other seeds."""
     values = NOISY_GAP + noise * np.random.default_rng(seed).normal(size=(n_values, 32))
     return values[0], {model: values[1:, i].tolist() for i, model in enumerate(NOISY_GRID.models)}
 

@@ -1,4 +1,4 @@
-"""Kappas, statistics and the trade-off point of the testbed: closed forms and enumeration."""
+"""Tests of kappas, statistics and the trade-off point of the testbed: closed forms and enumeration."""
 
 import itertools
 
@@ -43,7 +43,7 @@ def test_a_marginal_is_the_mean_over_the_two_other_axes():
 
 
 def test_divergences_in_closed_form():
-    """1/2 [tr - 2 + ln(1 / 4^2)] with covariance 4 I against I."""
+    """The covariance 4 I is compared with I: 1/2 [tr - 2 + ln(1 / 4^2)]."""
     assert gaussian_divergence([0, 0], 4 * np.eye(2), [0, 0], np.eye(2)) == pytest.approx((8 - 2 - np.log(16)) / 2)
     assert divergences_from([np.zeros((3, 2)), np.ones((3, 2))], 0).tolist() == pytest.approx([0, 1 / 1e-4])
     with pytest.raises(ScoreUndefined, match="at least 2 points, found 1"):

@@ -1,4 +1,4 @@
-"""A real browser; tests that need a missing browser are skipped."""
+"""Provides a real browser; tests are skipped without it."""
 
 import shutil
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A page of the browser; the test fails if the page reports an error, or asks for anything but files."""
+    """A page of the browser; the test fails if the page reports an error, or requests anything but files."""
     page = browser.new_page()
     page.set_default_timeout(20_000)
     errors: list[str] = []
@@ -39,7 +39,7 @@ def page(browser: Any) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def long_site(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The address of the site of a board that is longer and wider than a window."""
+    """The address of a site whose board is longer and wider than a window."""
     directory = tmp_path_factory.mktemp("long")
     write_site(make_long(directory / "reference"), directory / "site")
     return f"file://{directory}/site"

@@ -20,12 +20,12 @@ HOSTILE = "</script><script>document.title='taken'</script><b>@everyone</b> {{ 7
 
 
 def known(directory: Path) -> dict[str, Reference]:
-    """Reference data of two tasks of eight models."""
+    """Return reference data of two tasks of eight models."""
     return references(directory, *TASKS)
 
 
 def evaluations() -> list[Evaluation]:
-    """A winner, a baseline, ties, one with a failed call on one task, one outside the sandbox."""
+    """Records of a winner, a baseline, a measure with ties, one with a failed call, and one outside of the sandbox."""
     return [
         *(row for task in TASKS for row in rows("winner", GAPS, task)),
         *(row for task in TASKS for row in rows("path_norm", MEASURE, task, is_baseline=True, call_wall_s=0.25)),
@@ -39,7 +39,7 @@ def evaluations() -> list[Evaluation]:
 
 
 def make(directory: Path, withheld: Sequence[str] = ()) -> tuple[SiteData, Board]:
-    """The data of a site, and the board that they were gathered from."""
+    """Return the data of a site, and its board."""
     everything = evaluations()
     tasks = known(directory)
     collected = collect(everything, tasks)
@@ -58,13 +58,13 @@ def data_of(
     withheld: Sequence[str] = (),
     **options: str,
 ) -> SiteData:
-    """The data of a site with these records; `options` are those of `gather`."""
+    """Return the data of a site with these records; `options` are those of `gather`."""
     collected = collect(records, tasks, requests)
     return gather(collected.shown, build_board(collected, tasks, withheld), tasks, {}, {}, **options)
 
 
 def pages_of(data: SiteData) -> dict[str, str]:
-    """The content of a site's files, by name."""
+    """Return name -> content of a site's files."""
     return {name: content.decode() for name, content in render_site(make_site(data)).items()}
 
 
@@ -73,7 +73,7 @@ LONG_NAME = "a_name_" + 70 * "x" + "end"
 
 
 def make_long(directory: Path, *, only_baselines: bool = False) -> SiteData:
-    """The data of a site of 40 rows: submissions in two runtimes, baselines, long names; calls take 5 ms to 100 s."""
+    """Return the data of a site of 40 rows: two runtimes, baselines, long names, calls of 5 ms to 100 s."""
     tasks = references(directory)
     everything = []
     for number in range(40):

@@ -1,4 +1,4 @@
-"""The section on mean ranks of the first page, and statements about other tasks on the page of a submission."""
+"""Tests of the section on mean ranks of the first page, and of statements about other tasks on submissions' pages."""
 
 import re
 from itertools import pairwise

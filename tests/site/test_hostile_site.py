@@ -1,4 +1,4 @@
-"""A site of a stranger with any content: its verification ends within bounds, in printable lines."""
+"""Tests of a stranger's site with any content: its verification ends within bounds, and prints only plain lines."""
 
 import math
 import os
@@ -140,7 +140,7 @@ def test_records_have_a_size_in_all(site: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_million_digits_are_compared_as_one_number(site: Path) -> None:
-    """To try each of them as the beginning of a number would take hours."""
+    """A search that tries every digit as the beginning of a number would take hours."""
     values = site / "values.js"
     values.write_text("1" * (2 * values.stat().st_size))
     assert "values.js: line 1 differs" in verify_site(site).differences

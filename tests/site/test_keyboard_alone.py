@@ -1,4 +1,4 @@
-"""Everything that can be clicked can be reached by Tab, is seen then, and is operated by the keyboard."""
+"""Tests of the keyboard: all that can be clicked is reached by Tab, is then visible, and works without a mouse."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ FOCUSED = """() => {
 
 
 def visit(page: Any, key: str, limit: int) -> dict[int, tuple[bool, bool]]:
-    """Press a key until an element gets the focus a second time. Returns number -> (has an outline, is in sight)."""
+    """Press a key until an element has the focus twice; return element's number -> (has an outline, is visible)."""
     found: dict[int, tuple[bool, bool]] = {}
     for _ in range(limit):
         page.keyboard.press(key)

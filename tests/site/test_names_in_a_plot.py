@@ -1,4 +1,4 @@
-"""Names stand beside dots that have room for them; those of ringed dots go first."""
+"""Tests of names in a plot: they stand beside dots with room for them, and ringed dots get their names first."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from harness.site.drawing import Dot, Drawing, View
 
 
 def named(*places: tuple[float, float], ringed: int | None = None) -> dict[str, str]:
-    """The names that a drawing shows, each with its side; `places` lie between 0 and 100."""
+    """Return name -> side of the names in a drawing of dots; `places` are between 0 and 100."""
     dots = [Dot("", [0], name=f"dot_{number}", is_ringed=number == ringed) for number in range(len(places))]
     view = View(Axis(0, 100), Axis(0, 100), "x", "y", places)
     return {name: side for _, _, side, name in Drawing("time", dots, {"time": view}).names}

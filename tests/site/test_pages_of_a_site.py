@@ -1,4 +1,4 @@
-"""The pages have the content that a reader needs, with any text of strangers."""
+"""Tests of a site's pages: their content, and that strangers' texts stay texts."""
 
 import re
 from pathlib import Path
@@ -55,13 +55,16 @@ def test_equal_failures_are_shown_once_with_their_number(tmp_path: Path) -> None
     kinds = [Outcome.EXCEPTION] * 6 + [Outcome.CRASH] * 2
     calls = [failed("mine", f"model_{n}", kind, message=f"why {kind}") for n, kind in enumerate(kinds)]
     page = pages_of(data_of(references(tmp_path), calls))["submissions/mine.html"]
-    for line in ("model_0 and 5 more: EXCEPTION, why EXCEPTION", "model_6 and 1 more: CRASH, why CRASH"):
+    for line in (
+        "model_0 and 5 more like it: EXCEPTION, why EXCEPTION",
+        "model_6 and 1 more like it: CRASH, why CRASH",
+    ):
         assert page.count(f"<summary>{line}</summary>") == 1
     assert "all are in the records" not in page
 
 
 def site_with(directory: Path, **said: str) -> dict[str, str]:
-    """The pages of a site with a submission that has this metadata."""
+    """Return the pages of a site with a submission that has this metadata."""
     records = rows("mine")
     return pages_of(data_of(references(directory), records, [request(records[0], **said)]))
 
@@ -184,7 +187,7 @@ def test_the_ticks_of_ranks_are_ranks(tmp_path: Path) -> None:
 
 
 def test_the_page_of_a_submission_has_its_own_level_of_chance(tmp_path: Path) -> None:
-    """Ties lower the level of chance, and the first page has the median of all rows."""
+    """Ties lower a submission's level of chance; the first page shows the median of all rows."""
     data = data_of(references(tmp_path), [*rows("ties", [1.0] * 4 + [2.0] * 4), *rows("mine"), *rows("other", GAPS)])
     site = make_site(data)
     levels = {
@@ -213,7 +216,7 @@ def test_equal_values_share_their_mean_rank(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_hyperparameter_whose_effect_is_missed_is_named(sign: int, tmp_path: Path) -> None:
-    """Gaps follow axis_a alone, and the measure follows the others, or the opposite of them."""
+    """Gaps follow only axis_a; the measure follows the other hyperparameters, or their opposite."""
     gaps = [0.1 + 0.2 * (number >= 4) + 0.001 * number for number in range(8)]
     records = rows("mine", [sign * float(number % 4) for number in range(8)])
     data = data_of(references(tmp_path, gaps=gaps), records)

@@ -1,4 +1,4 @@
-"""Drawings in a real browser: ranks that show every dot, texts that fit into the drawing and keep apart."""
+"""Tests of drawings in a real browser: every dot is visible, and texts lie within the drawing without overlaps."""
 
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -22,7 +22,7 @@ Box = dict[str, float]
 
 
 def boxes(page: Any, selector: str) -> list[Box]:
-    """The boxes of elements in the window, from left to right."""
+    """Return the boxes of elements in the window, from left to right."""
     return sorted((found.bounding_box() for found in page.query_selector_all(selector)), key=lambda box: box["x"])
 
 
@@ -38,7 +38,7 @@ def inside(one: Box, other: Box) -> bool:
 
 @pytest.fixture
 def huge(tmp_path: Path) -> Path:
-    """A site, and a report, of a measure with a huge value."""
+    """A directory with a site and a report of a measure with a huge value."""
     data = data_of(references(tmp_path / "reference"), rows("mine", VALUES))
     write_site(data, tmp_path / "site")
     site = make_site(data)
@@ -73,7 +73,7 @@ def test_axes_say_what_they_are(page: Any, huge: Path) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_texts_fit_and_keep_apart(page: Any, long_site: str, width: int) -> None:
-    """Ticks beside each other, and the names of the dots."""
+    """Neither neighbouring ticks overlap, nor the names of dots."""
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"{long_site}/index.html")
     (frame,) = boxes(page, ".time svg[role=group]")

@@ -1,4 +1,4 @@
-"""The site in a real browser: from disk, without network, clicked through."""
+"""Tests of the site in a real browser: opened from disk, without a network, with all links followed."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The table of a long board in a real browser: search, filters, what stays in sight, sorting, long names on a phone."""
+"""Tests of a long board's table in a real browser: search, filters, fixed head, sorting, long names on a phone."""
 
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,13 @@ DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
 def shown(page: Any) -> list[str]:
-    """The names of the rows that are not hidden, from top to bottom."""
+    """Return the names of the rows that are not hidden, from top to bottom."""
     rows = page.query_selector_all(".board tbody tr")
     return [row.query_selector("th > a").inner_text() for row in rows if row.is_visible()]
 
 
 def sorted_by(page: Any) -> dict[str, str]:
-    """Heading -> direction of each column that is marked as sorted."""
+    """Return heading -> direction of each column that is marked as sorted."""
     found = page.query_selector_all(".board th[aria-sort]")
     return {heading.inner_text(): heading.get_attribute("aria-sort") for heading in found}
 
@@ -66,7 +66,7 @@ def test_filters_and_words_hold_together(board: Any) -> None:
     ("width", "address", "scrolled"), [(390, "", "html"), (1280, "", "html"), (700, "#more", ".rows")]
 )
 def test_the_head_stays_in_sight(board: Any, width: int, address: str, scrolled: str) -> None:
-    """The head stays in the window, or in the box of a table that is wider than the window."""
+    """The head stays at the top of the window, or of the box that scrolls a table wider than the window."""
     board.set_viewport_size({"width": width, "height": 600})
     board.goto(board.url.partition("#")[0] + address)
     board.evaluate("document.querySelector('.rows').scrollIntoView()")
@@ -111,7 +111,7 @@ def test_long_names_leave_the_score_in_sight_on_a_phone(board: Any, long_site: s
 
 
 def test_every_line_of_the_table_has_the_columns_of_its_head(page: Any, tmp_path: Path) -> None:
-    """On a phone some are hidden, also in the lines of the noisy oracle and the hyperparameters."""
+    """On a phone, some columns are hidden in all rows, even in those of the noisy oracle and the hyperparameters."""
     tasks = references(tmp_path / "reference")
     collected = collect([*rows("a", GAPS), *rows("b", run_seed=1), *rows("c", run_seed=2)], tasks)
     write_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}), tmp_path / "site")
@@ -125,7 +125,7 @@ def test_every_line_of_the_table_has_the_columns_of_its_head(page: Any, tmp_path
 
 
 def long_name(page: Any) -> str:
-    """The file of the page of a submission with a name as long as any."""
+    """Return the file name of the page of the submission with the longest name."""
     links = [str(link.get_attribute("href")) for link in page.query_selector_all(".board tbody a")]
     return max(links, key=len).removeprefix("submissions/")
 

@@ -1,4 +1,4 @@
-"""Pages of a board whose tasks are named like its columns, or hard to write."""
+"""Tests of pages of a board whose tasks have the names of its columns, or names that are hard to write."""
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -25,7 +25,7 @@ TASKS = [
 
 
 class Table(HTMLParser):
-    """The first table of a page: texts and sort values of its cells, line by line, and all links."""
+    """The first table of a page, as texts and sort values of its cells, and all links."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

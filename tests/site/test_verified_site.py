@@ -1,4 +1,4 @@
-"""A site is made from its records alone, and everything that is changed in it is found."""
+"""Tests of verified sites: a site is made from its records alone, and every change of it is found."""
 
 import errno
 import json
@@ -117,6 +117,13 @@ def test_a_changed_page_is_named(site: Path, change: Callable[[Path], None], sai
     assert re.match(said, first), first
 
 
+def test_a_link_in_place_of_the_first_page_is_the_only_difference(site: Path) -> None:
+    write_site(read_files(site), site, b"\x89PNG")
+    (site / "index.html").rename(site.parent / "index.html")
+    (site / "index.html").symlink_to(site.parent / "index.html")
+    assert verify_site(site).differences == ("index.html: a link",)
+
+
 def test_last_digits_may_differ_as_they_do_between_processors(site: Path) -> None:
     file = site / "leaderboard.json"
     text = file.read_text()
@@ -140,7 +147,7 @@ def test_a_number_that_is_written_otherwise_is_a_change(site: Path, written: str
 
 
 def linked(site: Path, name: str) -> None:
-    """Put a link to the same content in place of a file or folder."""
+    """Replace a file or folder by a symbolic link to the same content."""
     (site / name).rename(site.parent / "elsewhere")
     (site / name).symlink_to(site.parent / "elsewhere")
 
@@ -214,7 +221,7 @@ def test_a_line_that_was_removed_or_moved_is_found(site: Path) -> None:
 def test_a_consistent_site_of_impossible_records_is_refused(
     data: SiteData, tmp_path: Path, change: dict[str, object]
 ) -> None:
-    """Somebody who makes all digests anew can still not make the program stumble, or hide a record."""
+    """The digests are right, but the site must be refused, without a crash."""
     records = [data.records[0].model_copy(update=change), *data.records[1:]]
     files, _ = to_files(replace(data, records=records))
     store(tmp_path / "site", files)
@@ -230,7 +237,7 @@ def store(directory: Path, files: dict[str, bytes]) -> Path:
 
 
 def forged(change: Callable[[dict[str, Any]], None], data: SiteData, directory: Path, file: str = SETTINGS) -> Path:
-    """Write the data of a site after a change of the settings or of another file, with consistent digests."""
+    """Write the data of a site with right digests, after a change of the settings or of another file."""
     files, _ = to_files(data)
     content = json.loads(files[file])
     change(content)
@@ -241,7 +248,7 @@ def forged(change: Callable[[dict[str, Any]], None], data: SiteData, directory: 
 
 
 def invent(settings: dict[str, Any], task: str = "toy") -> None:
-    """Give every row a result that was not computed."""
+    """Add an invented result to every row."""
     official = {"n_models": 8, "undefined": "", "official": 0.99, "official_pairs": {}, "printed": None}
     score = official | {"printed_subsets": {}, "kendall": None, "granulated_kendall": None, "granulated_psi": {}}
     given = {"exceeded": False, "tasks": {task: score}, "failures": {task: {}}}

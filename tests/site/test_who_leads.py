@@ -1,4 +1,4 @@
-"""The first page names the leaders, and claims no more than the ranks and groups of the board."""
+"""Tests of the first page: it names the leaders, and claims no more than the board's ranks and groups."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_title_and_organiser_are_text_and_the_date_is_that_of_the_records(tmp_pa
 
 
 def test_rows_that_chance_could_explain_are_grey_and_others_are_not(tmp_path: Path) -> None:
-    """Eight models are too few to tell; baselines are not grey as such."""
+    """Eight models are too few to exclude chance, so rows are grey; being a baseline makes no row grey."""
     tasks = references(tmp_path / "few")
     records = [*rows("a", GAPS, is_baseline=True), *rows("b", TIES)]
     assert pages_of(data_of(tasks, records))["index.html"].count('faint">') == 4  # with the yardsticks

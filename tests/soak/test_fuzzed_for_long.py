@@ -1,6 +1,6 @@
-"""An hour of mutated files through every reader of strangers' files: no crash, no hang, no gigabyte.
+"""An hour of mutated files with every reader of strangers' files: no crash, no hang, no gigabyte of memory.
 
-Run by `make fuzz`; PGDL_FUZZ_S is another time in seconds. Files of readings that went wrong are kept in build/fuzz.
+Run by `make fuzz`; PGDL_FUZZ_S sets another time in seconds. Files of wrong readings are kept in build/fuzz.
 """
 
 import itertools
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(2 * SECONDS + 600)
 
 
 def seeds() -> Iterator[int]:
-    """Other seeds than those of any run before, until the time is over."""
+    """Yield seeds from a random first seed, until the time is over."""
     end = time.monotonic() + SECONDS
     first = random.SystemRandom().randrange(10**9)
     return itertools.takewhile(lambda _: time.monotonic() < end, itertools.count(first))

@@ -38,14 +38,14 @@ pytestmark = pytest.mark.timeout(7200)
 
 @pytest.fixture
 def competition(tmp_path) -> Path:
-    """A task of eight models."""
+    """The directory of a task of eight models."""
     make_task(tmp_path / "competition")
     return tmp_path / "competition"
 
 
 @pytest.fixture
 def environment(tmp_path) -> dict[str, str]:
-    """The user's environment with a cache that tells which processes belong to the run."""
+    """The user's environment, with a cache whose path identifies the processes of the run."""
     return dict(os.environ) | {"PGDL_CACHE": str(tmp_path / "cache")}
 
 
@@ -56,7 +56,7 @@ def start(environment, *arguments) -> subprocess.Popen[bytes]:
 
 
 def state(harness: psutil.Process, cache: Path) -> dict[str, int]:
-    """Quantities that a leak would increase."""
+    """Return quantities that a leak would increase."""
     return {
         "descriptors": harness.num_fds(),
         "threads": harness.num_threads(),
@@ -105,7 +105,7 @@ def test_nothing_leaks_in_2000_calls(tmp_path, competition, environment, capsys)
 
 
 def outcomes(rows: list[dict[str, Any]]) -> dict[str, tuple[str, float]]:
-    """The columns of a record that must not depend on the course of the run."""
+    """Return key -> outcome and value, which must not depend on the course of the run."""
     return {row["key"]: (row["outcome"], row["value"]) for row in rows}
 
 
@@ -142,5 +142,5 @@ def test_a_run_that_is_killed_50_times_ends_with_the_same_records(tmp_path, comp
 
 
 def left(cache: Path) -> list[psutil.Process]:
-    """Processes that were told where the cache is."""
+    """Return the processes that have the cache's path as an argument."""
     return [p for p in psutil.process_iter(["cmdline"]) if any(str(cache) in word for word in p.info["cmdline"] or [])]

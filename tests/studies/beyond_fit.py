@@ -1,10 +1,10 @@
-"""How often measures are marked as telling more than an additive fit of all hyperparameters: a Markdown table.
+"""Prints how often measures are marked as better than an additive fit of all hyperparameters, as a Markdown table.
 
     nice python -m tests.studies.beyond_fit [boards, 400]
 
-Gaps are the sum of linear effects of the hyperparameters and normal noise of 0.5, drawn anew on each board; without
-interactions. The first measures never look at a network, the others know the gap with some noise: as much as gives them
-the same expected score as the fit has, or a score of 30 or 45. The Monte-Carlo error is that of a share.
+Gaps are the sum of linear effects of the hyperparameters, without interactions, and normal noise of 0.5, drawn anew for
+each board. The first measures never look at a network. The others know the gap with noise, of a strength that gives
+them the expected score of the fit, or a score of 30 or 45. The Monte-Carlo error is that of a share.
 """
 
 import sys
@@ -29,22 +29,22 @@ class Kind(Task):
         self.groups = self.grid.group_numbers(self.grid.names[-3:])
 
     def knowing(self, strength: float) -> Measure:
-        """A measure that is the gap plus normal noise."""
+        """Return a measure that is the gap plus normal noise."""
         return lambda gap, random: gap + strength * random.normal(size=gap.size)
 
     def mean_gaps(self, gap: Vector, _: np.random.Generator) -> Vector:
-        """The mean gap of the models that share three hyperparameters, on the same models."""
+        """Return for each model the mean gap of all models with the same three last hyperparameters."""
         return (np.bincount(self.groups, gap) / np.bincount(self.groups))[self.groups]
 
     def expected_score(self, measure: Measure) -> float:
-        """The mean score over new trainings, in points."""
+        """Return a measure's mean score over new trainings, in points."""
         random = np.random.default_rng(1)
         gaps = [self.gap(random) for _ in range(TRAININGS)]
         values = [measure(gap, random) for gap in gaps]
         return 100 * float(official_scores(np.array(values), np.array(gaps), self.cond).mean())
 
     def strength_of(self, score: float) -> float:
-        """Strength of the noise with this expected score."""
+        """Return the strength of noise with which a measure has this expected score."""
         low, high = 0.0, 10.0
         for _ in range(12):
             middle = (low + high) / 2

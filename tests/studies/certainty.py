@@ -1,10 +1,10 @@
-"""The coverage of intervals and ranks, and the errors of differences and p-values, on simulated tasks.
+"""Prints the coverage of intervals and ranks, and the errors of differences and p-values, on simulated tasks.
 
     nice python -m tests.studies.certainty [SECTION]... [replicates, 400]
 
-Sections: intervals, differences, power, ranks, chance, found, large. Each prints a table of docs/certainty.md: nominal
-and measured figures, the number of replicates n, and behind a figure its Monte-Carlo error. Tasks are those of
-`tests.studies.simulated`; the tasks are fixed, and their networks are trained anew in each replicate.
+Sections: intervals, differences, power, ranks, chance, found, large. Each prints a table of docs/certainty.md with
+nominal and measured figures and the number of replicates n; the Monte-Carlo error follows a figure. The tasks are those
+of `tests.studies.simulated`: they are fixed, and their networks are trained anew in each replicate.
 """
 
 import sys
@@ -38,13 +38,13 @@ Nulls = Callable[[Task, Random, int], tuple[np.ndarray, np.ndarray]]
 
 
 def share(hits: Sequence[object] | np.ndarray) -> str:
-    """A share with its Monte-Carlo error."""
+    """Return a share with its Monte-Carlo error, as text."""
     found = float(np.mean(np.asarray(hits, dtype=np.float64)))
     return f"{found:.3f} ± {np.sqrt(max(found * (1 - found), 1 / len(hits) / 4) / len(hits)):.3f}"
 
 
 def fewer(n: int, n_tasks: int) -> int:
-    """Return the number of replicates: fewer for boards of many tasks, which take long and vary less."""
+    """Return the number of replicates: fewer for boards of many tasks, which take longer and vary less."""
     return n if n_tasks < 8 else n // 2
 
 
@@ -53,7 +53,7 @@ def final_scores(tasks: Sequence[PairedTask]) -> np.ndarray:
 
 
 def intervals(n: int) -> Iterator[str]:
-    """Score intervals hold the mean score, those of the excess the score of unlimited networks."""
+    """Score intervals hold the mean score; intervals of the excess over chance hold the score of unlimited networks."""
     yield "| grid | tasks | rho | mean score | unlimited | interval holds mean | excess holds unlimited | width | n |"
     for (name, sizes), n_tasks, rho in product(GRIDS.items(), (1, 3, 8), (0.0, 0.4, 0.6, 0.8, 0.95)):
         random, task = np.random.default_rng(1), Task(sizes)
@@ -110,7 +110,7 @@ def power(n: int) -> Iterator[str]:
 
 
 def ranks(n: int) -> Iterator[str]:
-    """All rank intervals of a board hold together."""
+    """All rank intervals of a board hold at the same time."""
     yield "| grid | tasks | board | all ranks hold (.900) | one rank holds | mean span | groups | n |"
     boards = {
         "ten, scores 49 to 2": SPREAD,
@@ -149,7 +149,7 @@ def tied(task: Task, random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def follow_two(task: Task, random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Each follows two hyperparameters, drawn anew, and nothing else."""
+    """Return gaps and values; the values of each measure follow two randomly chosen hyperparameters."""
     gap, values = noise(task, random, n)
     chosen = random.permuted(np.tile(np.arange(task.levels.shape[1]), (n, 1)), axis=1)[:, :2]
     return gap, 0.6 * values + task.levels[:, chosen].sum(axis=-1).T
@@ -161,7 +161,7 @@ def beside_chance(task: Task, trained: tuple[np.ndarray, np.ndarray], seed: int)
 
 
 def best_of(task: Task, random: Random, null: Nulls, n_submissions: int, n_tasks: int) -> tuple[float, float]:
-    """Smallest p-value of a board of useless submissions: their own, and adjusted."""
+    """Return the smallest of the submissions' own p-values, and of their adjusted p-values, on a random board."""
     seed = int(random.integers(2**31))
     by_task = [beside_chance(task, null(task, random, n_submissions), seed) for _ in range(n_tasks)]
     rows = [{str(number): found[row] for number, found in enumerate(by_task)} for row in range(n_submissions)]
@@ -169,7 +169,7 @@ def best_of(task: Task, random: Random, null: Nulls, n_submissions: int, n_tasks
 
 
 def chance(n: int) -> Iterator[str]:
-    """Boards of useless submissions on which the smallest p-value is at most .05."""
+    """Boards of useless submissions have a smallest p-value of at most .05."""
     yield "| grid | tasks | submissions | useless how | own p | adjusted p (.050) | n |"
     for (name, sizes), n_tasks, n_submissions in product(GRIDS.items(), (1, 3, 8), (1, 20, 100)):
         task = Task(sizes)
@@ -184,7 +184,7 @@ def chance(n: int) -> Iterator[str]:
 
 
 def found(n: int) -> Iterator[str]:
-    """Useful submissions, alone on a board, with a p-value of at most .05 and .0125."""
+    """A useful submission, alone on a board, has a p-value of at most .05 or .0125."""
     yield "| grid | tasks | rho | mean score | p <= .05 | p <= .0125 | n |"
     for (name, sizes), n_tasks, rho in product(GRIDS.items(), (1, 3, 4, 8), (0.2, 0.4, 0.5, 0.6, 0.8)):
         random, task = np.random.default_rng(6), Task(sizes)
@@ -199,7 +199,7 @@ def found(n: int) -> Iterator[str]:
 
 
 def large(n: int) -> Iterator[str]:
-    """On a task of so many networks that first-order approximations take the place of resampling."""
+    """Yield a table for a task of many networks, where first-order approximations replace resampling."""
     yield (
         "| rho | mean score | interval holds mean (.900) | width | excess holds unlimited (.900) "
         "| equal called different (.100) | n |"

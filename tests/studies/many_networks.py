@@ -1,8 +1,8 @@
-"""How the time of scores, boards and sites grows with networks and submissions, of which docs/testing.md tells some.
+"""Prints how the time of scores, boards and sites grows with networks and submissions; docs/testing.md quotes some.
 
     nice python -m tests.studies.many_networks
 
-Prints a row for each size: seconds of each command with nothing in the cache, and the most memory of any, in MiB.
+Prints a row for each size: seconds of each command with an empty cache, and the largest memory of all, in MiB.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ COMMANDS = {"score": ["score", "submission_0007"], "board": ["board"], "site": [
 
 
 def measured(directory: Path, commands: list[str]) -> str:
-    """Cells of a row."""
+    """Run the commands; return the cells of a row."""
     cells, most = [], 0.0
     for name in commands:
         options = [str(directory / "site") if part == "site" else part for part in COMMANDS[name]]

@@ -1,11 +1,10 @@
-"""Peak memory of measures at real size, of which docs/measures.md tells the range.
+"""Prints the peak memory of measures at real size; docs/measures.md states the range.
 
-    nice python -m tests.studies.measure_memory TASKS RESULTS [cost ...]
+    python -m tests.studies.measure_memory TASKS RESULTS [cost ...]
 
-Calls the measures of these costs, or all measures, on a task of `real_size`, and prints a line for each family. The
-calls of a network share a sandbox, as they do in any run: a peak includes the results that are kept for the next
-measures (256 MiB at the most). Long loops are shortened if memory does not depend on them. The command can be
-interrupted and repeated.
+Calls all measures, or those with the given costs, on a task of `real_size`, and prints a line for each family. The
+calls on a network share a sandbox, as in any run: a peak includes cached results for the next measures (at most 256
+MiB). Long loops are shortened if memory does not depend on them. An interrupted command resumes when it is repeated.
 """
 
 import subprocess
@@ -42,7 +41,7 @@ SHORT = {
 
 
 def main(tasks: str, results: str, *costs: str) -> None:
-    """Make the calls that are missing, and print the table; calls that failed go to standard error."""
+    """Make the missing calls, and print the table; failed calls are printed to standard error."""
     names = [name for name, one in baselines.MEASURES.items() if one.cost in (costs or tuple(baselines.Cost))]
     command = [sys.executable, "-m", "pgdl", "run", *map(shortened, names), "--tasks", tasks]
     options = ["--results", results, "--workers", "1", "--time-limit", "150"]
@@ -51,13 +50,13 @@ def main(tasks: str, results: str, *costs: str) -> None:
 
 
 def shortened(name: str) -> str:
-    """The measure with the parameters that make it short enough."""
+    """Return the measure with parameters that make it short enough."""
     parameters = next((more for beginning, more in SHORT.items() if name.startswith(beginning)), "")
     return f"{name}:{parameters}" if parameters else name
 
 
 def print_table(names: list[str], results: str) -> None:
-    """Print a line for each family: the peaks of its measures, and the measure with the largest."""
+    """Print a line for each family: the peaks of its measures, and the measure with the largest peak."""
     peaks: dict[str, int] = {}
     with open_results(results) as rows:
         for row in rows:

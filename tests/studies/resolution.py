@@ -1,12 +1,12 @@
-"""The resolution of tasks of several sizes, and the detection rate of such a difference: a Markdown table.
+"""Prints the resolution of tasks of several sizes, and how often such a difference is found, as a Markdown table.
 
     nice python -m tests.studies.resolution [trainings, 40]
 
-Gaps are the sum of linear effects of the hyperparameters and normal noise of 0.5, drawn anew for each training. On each
-training two measures with independent noise are drawn 25 times, first with scores that differ by the detectable
-difference, around 25, then with equal scores of about 25. A difference is seen if it is more than z(.95) times its
-standard error: by the bootstrap of residuals, and for comparison the simulated one. All errors are standard errors
-over trainings.
+Gaps are the sum of linear effects of the hyperparameters and normal noise of 0.5, drawn anew for each training. For
+each training, two measures with independent noise are drawn 25 times, first with scores around 25 that differ by the
+detectable difference, then with equal scores of about 25. A difference is seen if it is more than z(.95) standard
+errors. Standard errors come from the bootstrap of residuals, and for comparison from simulation. All errors in the
+table are standard errors over trainings.
 """
 
 import sys
@@ -32,7 +32,7 @@ Z = NormalDist().inv_cdf(1 - LEVEL)
 
 
 class Training:
-    """A grid that was trained once, with measures of any expected score."""
+    """A grid with the gaps of one training, and measures of any expected score."""
 
     def __init__(self, sizes: tuple[int, ...], random: np.random.Generator) -> None:
         task = Task(sizes)
@@ -40,14 +40,14 @@ class Training:
         self.noise = random.normal(size=(TRIED, self.gap.size))
 
     def measures(self, angle: float, noise: np.ndarray) -> np.ndarray:
-        """A measure between the gap (angle 0) and pure noise (angle 90 degrees)."""
+        """Return measures that mix the gap (angle 0) with pure noise (angle 90 degrees)."""
         return cos(angle) * (self.gap - self.gap.mean()) / self.gap.std() + sin(angle) * noise
 
     def scores(self, measures: np.ndarray) -> np.ndarray:
         return 100 * official_scores(measures, self.gap[None], conditioning(self.grid))
 
     def angle_of(self, score: float) -> float:
-        """The angle at which a measure has this expected score, or the nearest possible score."""
+        """Return the angle at which a measure has this expected score, or the nearest possible score."""
         low, high = 0.0, pi / 2
         for _ in range(12):
             middle = (low + high) / 2
@@ -56,7 +56,7 @@ class Training:
         return low
 
     def draw(self, first: float, second: float) -> tuple[np.ndarray, np.ndarray]:
-        """Differences of two measures of these angles, and their errors by the bootstrap."""
+        """Return score differences between measures of these angles, and their bootstrap errors."""
         a, b = (self.measures(angle, self.random.normal(size=(DRAWS, self.gap.size))) for angle in (first, second))
         pairs = [PairedTask(self.grid, self.gap, np.array(pair)) for pair in zip(a, b, strict=True)]
         draws = np.array([retrained_scores([pair]) for pair in pairs])
@@ -64,7 +64,7 @@ class Training:
 
 
 def replicate(sizes: tuple[int, ...], random: np.random.Generator) -> dict[str, float]:
-    """All figures of one training."""
+    """Return all figures of one training."""
     one = Training(sizes, random)
     wanted = detectable_difference(one.gap, one.grid)
     chance = one.scores(one.noise).mean()

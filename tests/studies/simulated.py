@@ -1,7 +1,7 @@
-"""Tasks that can be trained as often as a study needs.
+"""Simulated tasks that can be trained as often as a study needs.
 
-A gap is the sum of linear effects of the hyperparameters and normal noise of 0.5, and a measure is correlated with it
-by rho. The noise of measures may be shared, and numbers may be rounded, so that many are equal.
+A gap is the sum of linear effects of the hyperparameters and normal noise of 0.5, and a measure has the correlation rho
+with the gap. Measures may share noise, and numbers may be rounded, which makes many of them equal.
 """
 
 from itertools import product
@@ -21,7 +21,7 @@ TRAININGS = 2000  #: of which the expected score is the mean
 
 
 class Task:
-    """A grid of networks."""
+    """A grid of simulated networks."""
 
     def __init__(self, sizes: tuple[int, ...]) -> None:
         axes = {f"h{i}": list(range(size)) for i, size in enumerate(sizes)}
@@ -32,13 +32,13 @@ class Task:
         self.effects = self.levels @ np.linspace(0.2, 0.6, len(sizes))
 
     def gap(self, random: np.random.Generator) -> np.ndarray:
-        """The gaps of one training, shape (n_models,)."""
+        """Return the gaps of a new training, shape (n_models,)."""
         return self.effects + NOISE * random.normal(size=self.effects.size)
 
     def train(
         self, random: np.random.Generator, rhos: tuple[float, ...], shared: float = 0.0, *, ties: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Gaps, and measures of each correlation, of one training: shapes (n_models,), (len(rhos), n_models).
+        """Return gaps (n_models,) and measures (len(rhos), n_models) of a new training.
 
         `shared` is the correlation of the noise of any two measures.
         """
@@ -50,17 +50,17 @@ class Task:
         return (np.round(8 * gap) / 8, np.round(1.5 * measures)) if ties else (gap, measures)
 
     def paired(self, random: np.random.Generator, *arguments: object, **keywords: object) -> PairedTask:
-        """One training, as `train`."""
+        """Return a new training in the form that `scoring` compares; arguments as for `train`."""
         return PairedTask(self.grid, *self.train(random, *arguments, **keywords))  # type: ignore[arg-type]
 
     def expected(self, random: np.random.Generator, rhos: tuple[float, ...], *, ties: bool = False) -> np.ndarray:
-        """Mean scores over fresh trainings, 0 to 1, shape (len(rhos),)."""
+        """Return mean scores over new trainings, 0 to 1, shape (len(rhos),)."""
         trained = (self.train(random, rhos, ties=ties) for _ in range(TRAININGS))
         mean: np.ndarray = np.mean([official_scores(values, gap[None], self.cond) for gap, values in trained], axis=0)
         return mean
 
     def unlimited(self, random: np.random.Generator, rho: float) -> float:
-        """The score of a measure on unlimited networks of each setting, 0 to 1: pairs are of different trainings."""
+        """Return a measure's score, 0 to 1, if each setting had infinitely many networks, trained separately."""
         counts = np.zeros((3, self.cond.first.size))
         for _ in range(TRAININGS):
             (gap, (one,)), (other_gap, (other,)) = (self.train(random, (rho,)) for _ in range(2))

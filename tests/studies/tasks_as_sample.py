@@ -1,18 +1,19 @@
-"""Intervals and tests for other tasks like the tasks of a board, on simulated tasks.
+"""Prints how well intervals and tests generalize to other tasks like those of a board, on simulated tasks.
 
     nice python -m tests.studies.tasks_as_sample [boards, 1000]
 
-The rho of a submission, its correlation with the gaps, differs from task to task. The truth is the mean score over
-20,000 other tasks. Three populations:
+A submission's rho, its correlation with the gaps, differs from task to task. The truth is the mean score over 20,000
+other tasks. There are three populations:
 
 * varied: rho is normal with mean .7 and standard deviation .25, at most .99 in size;
-* weak: the same with .4 and .15;
+* weak: rho is normal with mean .4 and standard deviation .15;
 * useless: rho is 0.
 
-All submissions of a board come from the same population, so each difference found is a false alarm. There is one more,
-whose rho is less by .3: the column "true difference" says how often the interval of its difference to the first holds
-the true one. *These tasks* and *differ* take the tasks as fixed, and so promise nothing of others. Every figure has its
-Monte-Carlo error. Intervals are of 90 %, tests at .05; *differ* counts two-sided p-values of at most .1.
+All submissions of a board come from the same population, so each difference that is found is a false alarm. One more
+submission has a rho that is less by .3: the column "true difference" says how often the interval of its difference from
+the first contains the true difference. *These tasks* and *differ* take the tasks as fixed, and so promise nothing for
+other tasks. Every figure has its Monte-Carlo error. Intervals are 90 % intervals, tests are at .05; *differ* counts
+two-sided p-values of at most .1.
 """
 
 import sys
@@ -50,7 +51,7 @@ def rhos_of(random: np.random.Generator, population: str, n: int, less: float = 
 
 
 def task_scores(task: Task, random: np.random.Generator, population: str, n_tasks: int, n: int) -> np.ndarray:
-    """Scores of `n` submissions and a different one on each of the tasks, in points: shape (n_tasks, n + 1)."""
+    """Return scores of `n` submissions and a worse one on each task, in points: shape (n_tasks, n + 1)."""
     gaps, measures = [], []
     for _ in range(n_tasks):
         rhos = [*rhos_of(random, population, n), *rhos_of(random, population, 1, less=0.3)]
@@ -62,7 +63,7 @@ def task_scores(task: Task, random: np.random.Generator, population: str, n_task
 
 
 def of_boards(task: Task, random: np.random.Generator, population: str, n_tasks: int, truth: float) -> tuple[bool, ...]:
-    """Of a board of two: whether the interval on these tasks holds the truth, and whether a lead looks sure."""
+    """Return, for a random board of two, whether an interval holds the truth, and whether a lead looks sure."""
     board: dict[str, dict[str, TaskCalls]] = {"one": {}, "other": {}}
     models = task.grid.models
     for number in range(n_tasks):
@@ -76,7 +77,7 @@ def of_boards(task: Task, random: np.random.Generator, population: str, n_tasks:
 
 
 def of_scores(scores: np.ndarray, truths: np.ndarray) -> dict[str, float]:
-    """Whether intervals hold the truth and tests find a difference, by the scores of a board on its tasks."""
+    """Return whether intervals hold the truth and tests find a difference, from a board's scores on its tasks."""
     equal, pairs = scores[:, :-1], scores[:, :1] - scores[:, [1, -1]]
     (low, high), *_ = mean_on_other_tasks(equal)
     (least, most), (least_true, most_true) = difference_on_other_tasks(pairs)

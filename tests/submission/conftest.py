@@ -1,4 +1,4 @@
-"""Reads submissions in the process of the tests."""
+"""Reads submissions in the process of the test."""
 
 import io
 from pathlib import Path
@@ -15,7 +15,7 @@ READERS = {"file": read_file, "folder": read_folder, "zip": read_zip}
 
 @pytest.fixture
 def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read submissions in this process, by the functions of the bounded process (see test_inspection_process.py)."""
+    """Read submissions in this process, with the functions of the bounded process (see test_inspection_process.py)."""
 
     def ask(kind: str, path: Path) -> Answer:
         stream = io.BytesIO()

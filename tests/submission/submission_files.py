@@ -18,7 +18,7 @@ def write_folder(directory: Path, files: Mapping[str, bytes]) -> Path:
 
 
 def write_zip(path: Path, members: Iterable[tuple[str | zipfile.ZipInfo, bytes]]) -> Path:
-    """Write the members as they are given, however odd."""
+    """Write a zip with exactly these members, even odd ones."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for member, content in members:
             archive.writestr(member, content)

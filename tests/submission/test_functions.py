@@ -1,4 +1,4 @@
-"""Python functions as submissions: only their source and the objects that they use come with them."""
+"""Tests of Python functions as submissions: the submission has only their source and the objects that they use."""
 
 import math
 import sys
@@ -30,8 +30,6 @@ def halved(value: float) -> float:
 
 
 class Sum:
-    """Adds up."""
-
     def __call__(self, values: Any) -> float:
         return FACTOR * math.fsum(values)
 
@@ -45,7 +43,7 @@ def recursive(model: Any, dataset: Any) -> float:
 
 
 def loaded(submission: Submission) -> Callable[..., Any]:
-    """The function that the harness would call, in a module that has nothing else."""
+    """Return the function that the harness would call, in a module with only the submission's code."""
     names: dict[str, Any] = {"__name__": "complexity"}
     exec(submission.files["complexity.py"], names)
     found: Callable[..., Any] = names["complexity"]
@@ -240,7 +238,7 @@ def test_what_cannot_come_with_it_is_named(function: Callable[..., Any], problem
 
 
 def test_functions_of_a_script_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a notebook, whose functions belong to the module `__main__`, where no other process finds them."""
+    """Functions of scripts and notebooks belong to the module `__main__`, which other processes cannot import."""
     main = sys.modules["__main__"]
     for function in (complexity, halved):
         monkeypatch.setattr(function, "__module__", "__main__")

@@ -1,4 +1,4 @@
-"""A separate process reads a submission; its work is bounded, and its answer is checked."""
+"""Tests of the process that reads submissions: its work is bounded, and its answer is checked."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def submission(tmp_path: Path) -> Path:
 
 
 def answer(first: bytes = READY, **changes: object) -> bytes:
-    """An answer about two files, with changed parts."""
+    """Return an answer about two files, with changed parts."""
     line = {
         "files": [["complexity.py", 3], ["b", 2]], "metadata": {"name": "x"}, "problem": None, "unreadable": None,
         "unknown_keys": [], "folder": "",

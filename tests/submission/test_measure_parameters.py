@@ -1,4 +1,4 @@
-"""A baseline may be handed in with parameters: `name:parameter=value,...`."""
+"""Tests of baselines with parameters: `name:parameter=value,...`."""
 
 import functools
 from pathlib import Path
@@ -24,7 +24,7 @@ def test_the_specification_is_the_name_and_what_is_loaded() -> None:
 
 def test_other_parameters_make_another_submission() -> None:
     specifications = ("inverse_margin", "inverse_margin:seed=1", "inverse_margin:seed=2")
-    found = find_submissions(specifications)
+    found, _ = find_submissions(specifications)
     assert [submission.name for submission in found] == list(specifications)
     assert len({submission.digest for submission in found}) == len(found)
     assert find_submission(specifications[1]).digest == found[1].digest

@@ -1,4 +1,4 @@
-"""Submissions that cannot be run, by mistake or by malice: a problem of theirs, never an end of the run."""
+"""Tests of submissions that cannot be run, by mistake or malice: each gets an error, and the run continues."""
 
 import os
 import socket
@@ -80,7 +80,7 @@ def test_a_zip_bomb_is_refused_when_too_much_has_come_out_of_it(tmp_path: Path) 
 
 @pytest.mark.parametrize(("method", "found"), [(zipfile.ZIP_BZIP2, "bzip2"), (zipfile.ZIP_LZMA, "lzma")])
 def test_compressions_that_cannot_be_read_piece_by_piece(method: int, found: str, tmp_path: Path) -> None:
-    """2.5 kB of bzip2 stand for gigabytes, of which the first byte is only had with all others."""
+    """2.5 kB of bzip2 unpack to gigabytes, all of which must be unpacked to get the first byte."""
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", method) as archive:
         archive.writestr("complexity.py", MEASURE)
     expected = f"complexity.py: expected a member that is stored or deflated, found {found}"
@@ -176,7 +176,7 @@ def test_no_damaged_byte_of_a_zip_ends_the_run(change: int, tmp_path: Path) -> N
     ids=["a file that is a directory", "a directory that is a file", "the top", "a long name", "a long path"],
 )
 def test_files_that_no_disk_can_hold(names: tuple[str, ...], tmp_path: Path) -> None:
-    """They could only be found out when the submission is staged, in the middle of everybody's run."""
+    """Without the check, staging would fail in the middle of a run."""
     archive = write_zip(tmp_path / "margin.zip", [("complexity.py", MEASURE), *((name, b"") for name in names)])
     assert names[0][:50] in problem_of(archive)
 

@@ -1,4 +1,4 @@
-"""Digests: equality of submissions, the parts of code that count, and the covered files of the library."""
+"""Tests of digests: equality of submissions, the parts of code that count, and the library files that they cover."""
 
 import json
 import shutil
@@ -159,7 +159,7 @@ def families_in(submission: Submission) -> set[str]:
 @pytest.mark.rest
 @pytest.mark.parametrize("family", families())
 def test_its_files_are_enough(family: str, tmp_path: Path) -> None:
-    """A process that sees nothing else of the library imports them, and finds the measures of these families."""
+    """A process with only these files of the library imports them, and finds the measures of these families."""
     submission = submission_of(family)
     write_files(submission.files, tmp_path)
     command = [sys.executable, "-I", "-c", LISTING, str(tmp_path)]

@@ -1,5 +1,6 @@
-"""The forms of a submission: a .py file, a directory, a zip, or a baseline; its name, and the message on its source."""
+"""Tests of the forms of a submission: a .py file, a directory, a zip, a baseline; its name and its source."""
 
+import re
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -10,7 +11,7 @@ from submission_files import MEASURE, problem_of, write_folder, write_zip
 
 import baselines
 from harness.errors import UserError
-from harness.submission import find_flaw, find_submission, find_submissions, names_of_files, write_files
+from harness.submission import find_flaw, find_submission, find_submissions, write_files
 from harness.submission.name import clean
 
 pytestmark = pytest.mark.usefixtures("read_here")
@@ -53,7 +54,7 @@ def test_the_only_folder_at_the_top_is_the_submission(tmp_path: Path) -> None:
     archive = write_zip(tmp_path / "mine.zip", [("__MACOSX/inside/._complexity.py", b"\0"), ("inside/", b""), *packed])
     folder = write_folder(tmp_path / "mine", dict(packed))
     for path, source in ((archive, archive), (folder, folder / "inside")):
-        (found,) = find_submissions([str(path)], note=notes.append)
+        ((found,), _) = find_submissions([str(path)], note=notes.append)
         assert (found.name, found.files, found.digest) == ("mine", plain.files, plain.digest)
         assert (found.metadata.runtime, found.source, found.problem) == ("jax", str(source), None)
         assert notes.pop() == f"{path}: its only folder, inside, is the submission"
@@ -103,7 +104,7 @@ def test_without_complexity_py_it_is_told_what_there_is(tmp_path: Path) -> None:
         ("jacobian_nrom", r"did you mean 'jacobian_norm'\?$"),
         ("no/such/place/my_measure", "no such directory"),
         ("my_measure/complexity.py/complexity.py", "^my_measure/complexity.py: cannot be read: Not a directory"),
-        ("notes.txt", r"^notes\.txt: not a submission: expected .*, found \.txt$"),
+        ("notes.txt", r"^/.*/notes\.txt: not a submission: expected .*, found \.txt$"),
         ("Makefile", r"found no suffix$"),
     ],
 )
@@ -136,29 +137,29 @@ def test_a_baseline_goes_before_a_path_and_that_is_said(tmp_path: Path, monkeypa
     write_folder(tmp_path / name, {"complexity.py": MEASURE})
     monkeypatch.chdir(tmp_path)
     notes: list[str] = []
-    (found,) = find_submissions([name], note=notes.append)
+    ((found,), _) = find_submissions([name], note=notes.append)
     assert found.is_baseline
     assert notes == [f"{name} means the library's measure; the path here is ./{name}"]
     assert find_submission(f"./{name}", "mine").source == str(tmp_path / name)
 
 
-def test_among_several_files_those_that_are_no_submissions_are_left_out(tmp_path: Path) -> None:
-    write_folder(tmp_path, {"b.py": MEASURE, "README.md": b"# Read me", "__pycache__/b.pyc": b""})
-    notes: list[str] = []
-    arguments = [str(tmp_path / name) for name in ("README.md", "__pycache__", "b.py")]
-    assert [submission.name for submission in find_submissions(arguments, note=notes.append)] == ["b"]
-    assert [note.split(": ")[:2] for note in notes] == [["skipped", arguments[0]], ["skipped", arguments[1]]]
-    with pytest.raises(UserError, match=r"README.md: not a submission: expected a .py file, a directory or a .zip"):
-        find_submissions(arguments[:1])
-
-
-def test_two_submissions_of_one_name_are_refused(tmp_path: Path) -> None:
-    first, second = tmp_path / "one" / "margin.py", tmp_path / "two" / "margin.py"
-    for file in (first, second):
-        write_folder(file.parent, {file.name: MEASURE})
-    with pytest.raises(UserError, match="a second submission named 'margin'; give each") as error:
-        find_submissions((str(first), str(second)))
-    assert str(error.value).startswith(f"{second}: ")
+def test_of_several_files_those_that_are_no_submissions_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(tmp_path, {"b.py": MEASURE, "README.md": b"# Read me", "c.PY": MEASURE, "__pycache__/b.pyc": b""})
+    (tmp_path / "link.py").symlink_to("b.py")
+    monkeypatch.chdir(tmp_path)
+    found, refused = find_submissions(["README.md", "__pycache__", "b.py", "c.PY", "link.py"])
+    assert [one.name for one in found] == ["b"]
+    expected = "not a submission: expected a .py file, a directory or a .zip, found"
+    assert refused == [
+        f"{tmp_path}/README.md: {expected} .md",
+        f"{tmp_path}/c.PY: {expected} .PY; rename it in lower case",
+        f"{tmp_path}/link.py: cannot be read: expected a regular file, found a symbolic link; name the file itself",
+    ]
+    assert find_submissions(["__pycache__"]) == ([], [f"{tmp_path}/__pycache__: {expected} no suffix"])
+    with pytest.raises(UserError, match="no such file"):
+        find_submissions(["b.py", "c.py"])
 
 
 def name_of(path: Path) -> str:
@@ -196,7 +197,8 @@ def test_complexity_py_in_a_folder_is_named_after_the_folder(tmp_path: Path, mon
         ("\x1b[31mred", "__31mred"),
         ("../../etc", "_._.._etc"),
         ("  spaces  ", "spaces"),
-        ("größe π", "gr__e _"),
+        ("größe π", "gro_e _"),
+        ("Cafe\u0301 \uff21\uff11", "Cafe A1"),  # an accent of its own, and full-width characters
         ("m\u0430rgin", "m_rgin"),  # a Cyrillic a
         ("-1+100", "_1+100"),
         ("=cmd()", "_cmd__"),
@@ -229,11 +231,13 @@ RESERVED = ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle", "hyperparameters
 @pytest.mark.parametrize("name", RESERVED)
 def test_a_name_of_the_harness_own_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / f"{name}.py").write_bytes(MEASURE)
-    with pytest.raises(UserError, match=f"cannot be called '{name}': .*; name it with --as NAME"):
-        find_submissions([str(tmp_path / f"{name}.py")])
-    with pytest.raises(UserError, match="cannot be called"):
-        find_submissions([str(with_metadata(tmp_path, "mine"))], [name])
-    (found,) = find_submissions([str(tmp_path / f"{name}.py")], ["mine"])
+    found, (line,) = find_submissions([str(tmp_path / f"{name}.py")])
+    assert not found
+    assert re.search(f"cannot be called '{name}': .*; rename it, or name it with --as NAME", line)
+    found, (line,) = find_submissions([str(with_metadata(tmp_path, "mine"))], [name])
+    assert not found
+    assert "cannot be called" in line
+    ((found,), _) = find_submissions([str(tmp_path / f"{name}.py")], ["mine"])
     assert found.name == "mine"
 
 
@@ -258,7 +262,7 @@ def test_names_are_given_to_paths_in_their_order(tmp_path: Path) -> None:
     files = [str(tmp_path / student / "margin.py") for student in ("anna", "bert")]
     for file in files:
         write_folder(Path(file).parent, {"margin.py": MEASURE})
-    found = find_submissions([files[0], "random", files[1]], ["anna", "bert"])
+    found, _ = find_submissions([files[0], "random", files[1]], ["anna", "bert"])
     assert [submission.name for submission in found] == ["anna", "random", "bert"]
     with pytest.raises(UserError, match=r"--as: expected one for each SUBMISSION .* \(2 in all\), found 1"):
         find_submissions([*files, "random"], ["anna"])
@@ -277,9 +281,8 @@ def test_names_of_files_are_theirs_whatever_the_metadata_say(tmp_path: Path) -> 
     files = [write_zip(tmp_path / f"{name}.zip", members) for name in ("alice", "bob")]
     folder = write_folder(tmp_path / "v1.2", dict(members))
     arguments = [*map(str, files), "vc_dim", str(folder)]
-    names = names_of_files(arguments)
-    assert names == ["alice", "bob", "v1.2"]
-    assert [one.name for one in find_submissions(arguments, names)] == ["alice", "bob", "vc_dim", "v1.2"]
+    found, _ = find_submissions(arguments, as_files=True)
+    assert [one.name for one in found] == ["alice", "bob", "vc_dim", "v1.2"]
 
 
 CALL = "complexity(model, dataset)"
@@ -301,6 +304,7 @@ CALL = "complexity(model, dataset)"
             "def complexity(program_dir, model, dataset): return 1",
             f"expected {CALL}, found complexity(program_dir, model",
         ),
+        ("def mine(model): return 1\ncomplexity = mine", f"expected {CALL}, found mine(model)"),
         ("print(complexity)", "expected a function complexity"),
         ("x = 1\ndef complexity(model:\n", "line 2: "),
         ("x = 'a\0b'", "source code "),
@@ -323,6 +327,7 @@ def test_a_flaw(source: str, flaw: str) -> None:
         "def complexity(model): return 1\nglobals()['complexity'] = print",
         "@decorated\ndef complexity(model): return 1",
         "complexity = lambda model, dataset: 1",
+        "def mine(model): return 1\nmine = print\ncomplexity = mine",
         "from other import complexity",
         "from other import measure as complexity",
         "from other import *",

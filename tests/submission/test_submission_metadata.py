@@ -1,4 +1,4 @@
-"""The optional file `metadata`: its texts are harmless lines on the board."""
+"""Tests of the optional file `metadata`: its texts are harmless lines on the board."""
 
 from pathlib import Path
 
@@ -135,7 +135,7 @@ def test_malformed_metadata_leave_the_name_of_the_folder(tmp_path: Path) -> None
 
 
 def test_aliases_and_merges_stand_for_nothing(tmp_path: Path) -> None:
-    """Expanding a thousand bytes of them would take minutes, or gigabytes."""
+    """Expanding a thousand bytes of aliases would take minutes, or gigabytes."""
     laughs = ["l0: &l0 [x, x, x, x, x, x, x, x, x]"]
     laughs += [f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 9)}]" for i in range(1, 30)]
     merges = ["m0: &m0 {x: y}"]
@@ -152,7 +152,7 @@ def test_keys_that_are_misspelt_are_mentioned(tmp_path: Path) -> None:
     text = b"nmae: mine\nkeres: 2\nversion: 3\ncompetition: pgdl\n"
     folder = write_folder(tmp_path / "folder", {"complexity.py": MEASURE, "metadata": text})
     notes: list[str] = []
-    (found,) = find_submissions([str(folder)], note=notes.append)
+    ((found,), _) = find_submissions([str(folder)], note=notes.append)
     assert (found.name, found.metadata.runtime) == ("folder", None)
     assert notes == [
         f"{folder}: metadata: unknown key 'nmae'; did you mean 'name'?",

@@ -19,7 +19,7 @@ def task(tmp_path) -> Path:
 
 @pytest.fixture
 def refused(pgdl) -> Callable[[Path, str, str], None]:
-    """Validate a task with a broken file: a line names the file, the expected and the found content."""
+    """Return a function that validates a broken task, and asserts a single error line with file and message."""
 
     def check(task: Path, file: str, message: str) -> None:
         outcome = pgdl("task", "validate", task)

@@ -1,4 +1,4 @@
-"""Programs that the tests run in processes of their own, in Keras 2 or in Keras 3.
+"""Programs that tests run in processes with Keras 2 or Keras 3.
 
 keras_programs.py write DIR        models with config.json, weights.hdf5, inputs.npy and their outputs.npy
 keras_programs.py forward DIR...   outputs.npy of models in canonical form, on inputs.npy beside them

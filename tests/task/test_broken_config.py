@@ -1,4 +1,4 @@
-"""Broken architectures and reference data: a line names the file, the expected and the found content."""
+"""Tests of broken architectures and reference data: a line names the file, the expected and the found content."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def text(written):
 
 
 def in_keras(class_name, name, *feeding, module=None, **settings):
-    """A layer as Keras 2 writes it; `feeding` are the layers that feed it in a functional model."""
+    """Return a layer as Keras 2 writes it; `feeding` are its inputs in a functional model."""
     nodes = [[[other, 0, 0, {}] for other in feeding]] if feeding else []
     config = {"name": name, **settings}
     return {"class_name": class_name, "name": name, "module": module, "config": config, "inbound_nodes": nodes}
@@ -48,7 +48,7 @@ def sequential(*layers):
 
 
 def nested(levels, layer_of="Dense", feeding=()):
-    """A model in a model in a model ..., `levels` deep, with a single layer."""
+    """Return a model of a single layer, nested in models `levels` deep."""
     inside = in_keras(layer_of, "x", units=3)
     for _ in range(levels):
         inside = {"class_name": "Sequential", "name": "a", "config": {"name": "a", "layers": [inside]}}
@@ -56,7 +56,7 @@ def nested(levels, layer_of="Dense", feeding=()):
 
 
 def doubled(levels):
-    """A model that calls a model twice that calls a model twice ..."""
+    """Return a model that calls another model twice, which does the same, and so on."""
     inside = in_keras("Dense", "a", "in", units=4)
     for _ in range(levels):
         inner = {"layers": [SOURCE, inside], "input_layers": [["in", 0, 0]], "output_layers": [["a", 1, 0]]}
@@ -178,7 +178,7 @@ CASES = [
 
 
 def test_what_only_keras_knows(tmp_path, pgdl, task):
-    """Keras alone notices impossible settings, and inputs and outputs that do not fit; one process asks it."""
+    """Only Keras itself finds impossible settings, and inputs and outputs that do not fit."""
     wide = [{"layer_name": "Dense", "units": 4}]
     edit_json(task / "model_1/config.json", lambda c: c["model_config"][0].update(units=-4))
     edit_json(task / "model_2/config.json", lambda c: c.update(input_shape=[2, 2]))
@@ -294,7 +294,7 @@ def test_gap_is_train_minus_test_accuracy_to_the_last_bit(task):
 
 
 def test_ids_become_directory_names_in_natural_order(task):
-    """The competition's rule: an id without "model" in it gets the prefix "model_"."""
+    """By the competition's rule, an id without "model" in it gets the prefix "model_"."""
 
     def rename(content):
         content["my_model"] = content.pop("0")

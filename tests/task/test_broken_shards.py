@@ -1,4 +1,4 @@
-"""Broken shards and weights: a line names the file, the expected and the found content."""
+"""Tests of broken shards and weights: a line names the file, the expected and the found content."""
 
 import shutil
 
@@ -18,14 +18,14 @@ GOOD = example(inputs=ZEROS, output=LABEL_0)
 
 
 def short_tensor():
-    """A tensor with a single number, although its shape needs four."""
+    """Return a tensor with a single number, although its shape needs four."""
     tensor_of_one = TensorProto.FromString(ZEROS)
     tensor_of_one.tensor_content = b"1234"
     return tensor_of_one.SerializeToString()
 
 
 def declaring(*shape, numbers=(1.0,)):
-    """A tensor of a shape whose last listed number is repeated until the shape is full."""
+    """Return a tensor that lists fewer numbers than its shape needs: the last number counts repeatedly."""
     listed = TensorProto(dtype=1, float_val=numbers)
     for size in shape:
         listed.tensor_shape.dim.add(size=size)
@@ -125,7 +125,7 @@ def test_broken_shard(refused, file, break_it, message, task):
 
 
 def test_numbers_in_fields_of_their_own_are_read_too(tmp_path):
-    """Tensors may come as lists of numbers, from which TensorFlow leaves out repetitions of the last one."""
+    """Tensors may come as lists of numbers, in which TensorFlow leaves out repetitions of the last number."""
     inputs = TensorProto(dtype=1, float_val=[1.0, 2.0])
     inputs.tensor_shape.dim.add(size=4)
     label = TensorProto(dtype=3, int_val=[2])
@@ -164,7 +164,7 @@ def weighted(change):
 
 
 def with_low_rank_update(file):
-    """Arrays of LoRA beside the kernel."""
+    """Add arrays of LoRA beside the kernel in a weight file."""
     names = [*file["dense"].attrs["weight_names"], b"dense/lora_kernel_a", b"dense/lora_kernel_b"]
     file["dense"].attrs["weight_names"] = names
     file["dense/dense/lora_kernel_a"], file["dense/dense/lora_kernel_b"] = np.zeros((4, 2)), np.zeros((2, 6))

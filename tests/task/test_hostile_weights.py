@@ -1,4 +1,4 @@
-"""HDF5 can name other files, and declare more than it holds; no weights of a model do."""
+"""Tests of hostile weight files: HDF5 could name other files, or declare more than it holds, but both are refused."""
 
 import h5py
 import numpy as np

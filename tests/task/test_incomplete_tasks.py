@@ -1,4 +1,4 @@
-"""Commands that continue half-fetched tasks: a command for pasting has only names and numbers of a stranger."""
+"""Tests of messages about half-fetched tasks: a printed command has only harmless names and numbers of a stranger."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Models of Keras 2 and Keras 3, brought into the canonical form, compute the same in either version."""
+"""Tests of models of Keras 2 and Keras 3: in the canonical form, they compute the same in either version."""
 
 import json
 import os
@@ -27,7 +27,7 @@ VERSIONS = ("keras2", "keras3")
 
 
 def run(version, *arguments):
-    """Run one of keras_programs.py in plain Keras."""
+    """Run a command of keras_programs.py in plain Keras."""
     runtime, legacy = ("keras2", "1") if version == "keras2" else ("tensorflow", "0")
     environment = {**os.environ, "TF_USE_LEGACY_KERAS": legacy, "CUDA_VISIBLE_DEVICES": "-1"}
     program = Path(__file__).with_name("keras_programs.py")
@@ -44,7 +44,7 @@ def canonical(model, target, inputs):
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory, shared_cache):
-    """Directory -> the model that was read from it, for each model and each version of Keras."""
+    """Directory -> the model read from it, for each model and each version of Keras."""
     directory = tmp_path_factory.mktemp("written")
     for version in VERSIONS:
         run(version, "write", directory / version)
@@ -57,7 +57,7 @@ def models(tmp_path_factory, shared_cache):
 
 @pytest.fixture(scope="module")
 def sample(shared_cache):
-    """The sample task, if it is there."""
+    """The sample task, or None if it is missing."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(shared_cache))
         return read_task(TaskDirectory(SAMPLE).runnable()[0]) if SAMPLE.exists() else None
@@ -65,7 +65,7 @@ def sample(shared_cache):
 
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory, models, sample):
-    """Directory of VERSION/WRITTEN BY/MODEL and VERSION/sample/MODEL with outputs; one process for each version."""
+    """A directory with outputs in VERSION/WRITTEN BY/MODEL and VERSION/sample/MODEL; a version is one process."""
     directory = tmp_path_factory.mktemp("computed")
     for version in VERSIONS:
         targets = [
@@ -89,7 +89,7 @@ def test_every_dialect_in_every_version(models, computed):
 
 
 def weights_in_order(path):
-    """The arrays of each layer that has any, in the order of the file."""
+    """Return the arrays of each layer that has arrays, in the order of the file."""
     with h5py.File(path) as file:
         root = file.get("model_weights", file)
         layers = [root[name] for name in root.attrs["layer_names"]]
@@ -110,7 +110,7 @@ def test_weights_without_known_names_are_taken_in_the_order_of_the_file(tmp_path
 
 
 def test_a_file_may_list_layers_in_an_order_of_its_own(models):
-    """Keras lists them in another one, which the weights in the file do not follow."""
+    """The weights follow the file's order of layers, even if Keras would list the layers in another order."""
     path, model = next((path, model) for path, model in models.items() if path.name == "branches")
     content = json.loads((path / "config.json").read_text())
     layers = content["config"]["layers"]
@@ -144,7 +144,7 @@ def test_sample_task_is_valid(pgdl):
 
 @needs_sample
 def test_sample_task_computes_the_same_everywhere(sample, computed):
-    """Keras 2, Keras 3 and a forward pass written out here agree on every model of the sample task."""
+    """Keras 2, Keras 3 and a forward pass written here agree on every model of the sample task."""
     for version in VERSIONS:
         for model in sample.models:
             target = computed / version / "sample" / model.id
@@ -157,7 +157,7 @@ def test_sample_task_computes_the_same_everywhere(sample, computed):
 
 
 def written_out(layers, directory, inputs):
-    """Logits of a chain of Dense layers."""
+    """Return the logits of a chain of dense layers, computed with NumPy."""
     activations = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh, None: lambda x: x}
     values = np.asarray(inputs, np.float64)
     with np.load(directory / "weights.npz") as archive:

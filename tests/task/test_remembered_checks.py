@@ -1,4 +1,4 @@
-"""A file that was read and checked is not read again until it changes."""
+"""Tests of remembered checks: a file that was checked is not read again until it changes."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def counted() -> Iterator[Callable[[], Opened]]:
 
 @pytest.fixture
 def directory(tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A task that was written long enough ago, with a cache of its own that knows the shapes alone."""
+    """A task whose files are old enough to be trusted, with a cache that has only the shapes."""
     shutil.copytree(shared_cache / "shapes", tmp_path / "cache/shapes")
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(digests, "SETTLED_S", 0.0)
@@ -135,7 +135,7 @@ def test_other_code_checks_again(
 def test_a_file_that_was_written_just_now_is_not_trusted(
     directory: Path, counted: Callable[[], Opened], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It could be written to once more without a change of its times."""
+    """A second write might not change the file's times."""
     monkeypatch.setattr(digests, "SETTLED_S", 3600.0)
     read(directory)
     counter = counted()

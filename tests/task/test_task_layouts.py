@@ -1,4 +1,4 @@
-"""Layouts of tasks, the mark of hidden ones, and models that have not learned."""
+"""Tests of layouts of tasks, of the mark of hidden tasks, and of models that have not learned."""
 
 import json
 import shutil
@@ -87,7 +87,7 @@ def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl)
     [
         (["--task", "tinny"], "no task 'tinny': expected one of tiny; did you mean 'tiny'?"),
         (["tiny/dataset_1"], "no task here: expected TASK/model_* or input_data/TASK/model_*, found neither; name"),
-        (["nowhere"], "nowhere: no such directory; name the directory of the tasks"),
+        (["nowhere"], "nowhere: no such directory; a task in a directory is named by --task NAME --tasks DIR"),
     ],
 )
 def test_what_cannot_be_found(tmp_path, pgdl, monkeypatch, arguments, message, task):

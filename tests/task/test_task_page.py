@@ -1,4 +1,4 @@
-"""`pgdl task show --html`: one page about all tasks, in light and dark mode, on its own."""
+"""Tests of `pgdl task show --html`: one page on all tasks, in light and dark mode, without other files."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""The view of a task that a run gets, and the cache."""
+"""Tests of what a run reads of a task, and of the cache."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ def read(directory):
 
 @pytest.fixture
 def own_cache(tmp_path, shared_cache, monkeypatch):
-    """A cache for this test alone; it knows the shapes of the throw-away models."""
+    """A new cache, which has only the shapes of the throw-away models."""
     shutil.copytree(shared_cache / "shapes", tmp_path / "cache/shapes")
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"

@@ -1,4 +1,4 @@
-"""Small networks, exported once for all tests of this directory in a test process."""
+"""Small networks, exported once per test process for all tests of this directory."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for `in_torch`
 
 @pytest.fixture(autouse=True)
 def _cache(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
-    """Skip where PyTorch is not installed; keep shapes that Keras has described."""
+    """Skip tests without PyTorch; use the cached shapes."""
     if RUNTIMES["torch"].missing():
         pytest.skip("PyTorch is not installed")
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
@@ -20,7 +20,7 @@ def _cache(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
 
 @pytest.fixture(scope="session")
 def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory that `exported_networks.py` writes."""
+    """The directory that `exported_networks.py` has written."""
     from in_torch import run_in_torch
 
     folder = tmp_path_factory.mktemp("networks")

@@ -1,4 +1,4 @@
-"""Writes small networks of PyTorch: exported_networks.py DIRECTORY NAME... Runs in a process of its own.
+"""Writes small PyTorch networks: exported_networks.py DIRECTORY NAME... Runs in its own process.
 
 For each network, DIRECTORY/NAME holds `network.pt2`, `inputs.npy` (channels last) and `expected.npy`.
 """
@@ -56,7 +56,7 @@ def transformer(net: Any, x: Any) -> Any:
 
 
 def windows(net: Any, x: Any) -> Any:
-    """Attention within windows, moved by one, with a bias of places and a mask, as in Swin."""
+    """Attention within windows that are shifted by one, with a bias per position and a mask, as in Swin."""
     x = torch.roll(net.patches(x).permute(0, 2, 3, 1), (-1, -1), (1, 2))
     x = x.view(-1, 2, 2, 2, 2, 8).permute(0, 1, 3, 2, 4, 5).reshape(-1, 4, 8)
     q, k, v = net.qkv(x).reshape(-1, 4, 3, 2, 4).permute(2, 0, 3, 1, 4)
@@ -68,7 +68,7 @@ def windows(net: Any, x: Any) -> Any:
 
 
 def cosine(net: Any, x: Any) -> Any:
-    """Attention by angles, with a scale for each head, as in the second Swin; by `einsum`, as in MaxViT."""
+    """Attention by angles, with a scale for each head, as in Swin V2; written with `einsum`, as in MaxViT."""
     x = net.patches(x).flatten(2).transpose(1, 2)
     q, k, v = net.qkv(x).reshape(-1, 16, 3, 2, 4).permute(2, 0, 3, 1, 4)
     scores = torch.einsum("bhid,bhjd->bhij", functional.normalize(q, dim=-1), functional.normalize(k, dim=-1))
@@ -144,7 +144,7 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
 
 
 def write(directory: Path, names: Sequence[str]) -> None:
-    """Export these networks, all if none is named, with weights and statistics as if they had been trained."""
+    """Export the named networks, by default all, with weights and statistics as after training."""
     for name in names or NETWORKS:
         torch.manual_seed(0)
         module = NETWORKS[name]().train(name == "training")

@@ -1,4 +1,4 @@
-"""modules_imported.py DIRECTORY: makes a task of eight modules in it, and prints as JSON what other modules lead to."""
+"""modules_imported.py DIRECTORY: imports eight modules as a task, and prints the messages for bad modules as JSON."""
 
 import itertools
 import json
@@ -27,31 +27,28 @@ def network(width: int = 4, dropout: float = 0.0) -> nn.Module:
 
 
 class Branching(nn.Module):
-    """Its control flow depends on data."""
+    """A network whose control flow depends on data."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return one of two results."""
         return x.flatten(1) if x.sum() > 0 else -x.flatten(1)
 
 
 class Sine(nn.Module):
-    """Its own forward has an operation without a translation."""
+    """A network with an operation that has no translation."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return the sine of 4 numbers."""
         return x.flatten(1)[:, :4].sin()
 
 
 class Pair(nn.Module):
-    """It has two outputs."""
+    """A network with two outputs."""
 
     def forward(self, x: torch.Tensor) -> Any:
-        """Return two tensors."""
         return x, x
 
 
 def task(directory: Path) -> None:
-    """Import a full grid of modules with their initial weights, and print what was told."""
+    """Import a full grid of modules with their initial weights, and print the notes."""
     told: list[str] = []
     models = []
     for width, dropout, rate in itertools.product([2, 4], [0.0, 0.5], [0.1, 0.2]):
@@ -73,13 +70,13 @@ def with_nan(inputs: torch.Tensor) -> torch.Tensor:
 
 
 def with_nan_weight(module: Any) -> Any:
-    """Return a module whose training has diverged."""
+    """Return a module with NaN among its weights."""
     module[5].weight.data[0, 0] = torch.nan
     return module
 
 
 def problem(directory: Path, *models: Any, train: Any = TRAIN, **others: Any) -> str:
-    """Return the message of an import that must fail; it says if the import left anything."""
+    """Return the message of an import that must fail, and whether the import left files behind."""
     try:
         pgdl.import_torch(models, **{"train": train, "test": TEST, "output": directory / "none"} | others)
     except pgdl.UserError as error:
@@ -88,7 +85,7 @@ def problem(directory: Path, *models: Any, train: Any = TRAIN, **others: Any) ->
 
 
 def problem_of_measure(module: Any, data: Any = TRAIN) -> str:
-    """Return the lines of a measure that cannot be computed."""
+    """Return the message for a measure that cannot be computed."""
     try:
         return str(pgdl.measure("num_params")(module, data))
     except pgdl.UserError as error:
@@ -96,7 +93,7 @@ def problem_of_measure(module: Any, data: Any = TRAIN) -> str:
 
 
 def problems(directory: Path) -> None:
-    """Print the problem of each bad input."""
+    """Print the message for each bad input."""
     a: Mapping[str, Any] = {"width": 4}
     print(
         json.dumps(
@@ -123,6 +120,8 @@ def problems(directory: Path) -> None:
                 "measured labels": problem_of_measure(network(), (INPUTS, LABELS + 1)),
                 "complex": problem_of_measure(network(), (INPUTS + 1j, LABELS)),
                 "text": problem_of_measure(network(), (INPUTS, LABELS.numpy().astype(str))),
+                "regression": problem_of_measure(network(), (INPUTS, LABELS / 2)),
+                "single examples": problem_of_measure(network(), zip(INPUTS, LABELS, strict=True)),
                 "data": problem(directory, (network(), a), train=[1, 2, 3]),
                 "one cell": problem(directory, (network(), a), (network(), a)),
                 "names": problem(directory, (network(), a), (network(), {"depth": 4})),

@@ -1,4 +1,7 @@
-"""Prints ten measures of a module as JSON: name -> [the library's value, the value computed in PyTorch by hand]."""
+"""Prints ten measures of a module as JSON: name -> [the library's value, the value computed in PyTorch by hand].
+
+`random` has its values for the labels as a column and as one-hot rows, which must be equal.
+"""
 
 import copy
 import json
@@ -13,7 +16,7 @@ import pgdl
 
 
 def trained() -> tuple[nn.Module, nn.Module, torch.Tensor, torch.Tensor]:
-    """Return a network, its copy from before training, and data."""
+    """Return a trained network, a copy of it from before training, and data."""
     torch.manual_seed(0)
     module = nn.Sequential(
         nn.Conv2d(3, 4, 3, padding=1, stride=2), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(36, 4)
@@ -48,7 +51,7 @@ def hessian(module: Any, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Te
 
 
 def by_hand(module: Any, start: Any, inputs: torch.Tensor, labels: torch.Tensor) -> dict[str, float]:
-    """Compute the measures from their definitions."""
+    """Return measure -> value, computed from the measures' definitions."""
     matrices, before = kernels(module), kernels(start)
     squares = torch.stack([matrix.square().sum() for matrix in matrices])
     largest = torch.stack([torch.linalg.matrix_norm(matrix, 2).square() for matrix in matrices])
@@ -81,7 +84,9 @@ def main() -> None:
     rows = pgdl.measures(module, loader, list(expected))
     one = pgdl.measure("cross_entropy")(module, (inputs.numpy(), labels.numpy()))
     values = {row["measure"]: [row["value"], expected[row["measure"]]] for row in rows}
-    print(json.dumps(values | {"in a line": [one, expected["cross_entropy"]]}))
+    column, one_hot = labels[:, None], functional.one_hot(labels)
+    again = [pgdl.measure("random")(module, (inputs, given)) for given in (column, one_hot)]
+    print(json.dumps(values | {"in a line": [one, expected["cross_entropy"]], "random": again}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A type in an exported graph means the same to constants that are converted, created and read."""
+"""Tests of types in an exported graph: their meaning is the same for conversions, new arrays and stored constants."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ WEIGHT = np.array([[1.7, -1.7, 0.0], [2.0, 0.5, 3.0]], np.float32)
 
 
 def kernel(target: str, **arguments: object) -> np.ndarray:
-    """The kernel of a dense layer whose weight is the result of an operation on `WEIGHT`, in PyTorch's order."""
+    """Return the kernel of a dense layer whose weight is the result of an operation on `WEIGHT`, in PyTorch's order."""
     operations = (
         GraphOperation(target, arguments, ("made",), is_list=False, path=""),
         GraphOperation(

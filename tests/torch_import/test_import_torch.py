@@ -1,4 +1,4 @@
-"""`pgdl.import_torch` makes a task of modules, and says in one line what it cannot take."""
+"""Tests of `pgdl.import_torch`: it makes a task of modules, and refuses other modules in one line."""
 
 import json
 import re
@@ -37,7 +37,9 @@ PROBLEMS = {
     "measured weights": r"model: 5\.weight: expected finite numbers",
     "measured labels": r"data: label: expected 0\.\.3, because the models have 4 outputs, found 4 of example 3",
     "complex": r"data: expected inputs that are real numbers, found complex64",
-    "text": r"data: expected labels that are real numbers, found <U",
+    "text": r"data: labels: expected integers, .* found <U\d+, .*; numpy\.unique\(labels, return_inverse=True\)\[1\]",
+    "regression": r"data: labels: expected integers, .* found 0\.5 of example 1; regression is not supported",
+    "single examples": r"data: expected \(inputs, labels\), a Dataset or a DataLoader of such pairs, found zip",
     "data": r"train: expected \(inputs, labels\), a Dataset or a DataLoader of such pairs, found list",
     "one cell": r"models: .*models\[0\].*models\[1\]",
     "names": r"models\[1\]: hyperparameters: expected the hyperparameters width, found depth",
@@ -49,7 +51,7 @@ PROBLEMS = {
 
 @pytest.fixture
 def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Run `pgdl ARGUMENTS`."""
+    """Return a function that runs `pgdl ARGUMENTS`."""
     return in_process(monkeypatch, capsys)
 
 
@@ -71,7 +73,7 @@ def test_modules_become_a_task(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Name -> the message."""
+    """Name of a bad input -> message."""
     found: dict[str, Any] = json.loads(run_in_torch("modules_imported.py", "problems", tmp_path_factory.mktemp("bad")))
     return found
 
@@ -99,6 +101,6 @@ def test_exported_files_come_in_by_the_table(tmp_path: Path, pgdl: Pgdl) -> None
 @pytest.mark.rest
 def test_measures_on_a_module_are_those_computed_by_hand() -> None:
     values = json.loads(run_in_torch("modules_measured.py"))
-    assert len(values) == 11
+    assert len(values) == 12
     for name, (found, expected) in values.items():
         assert found == pytest.approx(expected, rel=1e-3), name

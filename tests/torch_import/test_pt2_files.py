@@ -1,4 +1,4 @@
-"""`.pt2` files of strangers are read without PyTorch, and refused in one line if they are not as they must be."""
+"""Tests of strangers' `.pt2` files: they are read without PyTorch, and wrong files are refused in one line."""
 
 import json
 import re
@@ -76,6 +76,23 @@ CHANGES: dict[str, tuple[str, Change, str]] = {
     ),
     "another library": (
         MODEL, lambda model: nodes(model)[0].update(target="os.system"), r"os\.system has no translation",
+    ),
+    "an operation of no library": (
+        MODEL, lambda model: nodes(model)[0].update(target="conv2d"), "conv2d has no translation",
+    ),
+    "names that are lists": (
+        MODEL, lambda model: nodes(model)[0]["inputs"][0].update(arg={"as_tensor": {"name": ["x"]}}),
+        "malformed: expected a graph as torch.export.save",
+    ),
+    "one number for each example": (
+        MODEL, lambda model: [one.update(sizes=[{"as_int": 2}])
+                              for one in model["graph_module"]["graph"]["tensor_values"].values()],
+        r"input: expected the axes \(examples, channels, \.\.\.\), found shape \(2,\)",
+    ),
+    "a name of the output that is a list": (
+        MODEL, lambda model: model["graph_module"]["signature"].update(
+            output_specs=[{"user_output": {"arg": {"as_tensor": {"name": ["x"]}}}}]
+        ), "malformed: expected a graph as torch.export.save",
     ),
 }  # fmt: skip
 

@@ -1,5 +1,6 @@
 """The board as a text table: on a terminal with colours and the columns that fit, elsewhere with all columns."""
 
+import io
 import math
 from dataclasses import replace
 
@@ -24,9 +25,6 @@ DRAWING = (
     "(\N{BOX DRAWINGS LIGHT VERTICAL}), on one axis for all rows."
 )
 
-#: Printed instead of the long explanations of the numbers.
-EXPLAINED = "--explain prints the rule, and what the columns mean."
-
 #: Column: whether chance could explain the score (`could be`, `beyond`, or a dash if unknown).
 BESIDE_CHANCE = Column[Row](
     "beside_chance", lambda row: row.may_be_chance, title="chance", kind="text", spare=1,
@@ -34,12 +32,11 @@ BESIDE_CHANCE = Column[Row](
 )  # fmt: skip
 
 
-def render(board: Board, *, wide: bool = False) -> str:
-    """Return the table and its notes as text. `wide`: show all columns, even on a terminal that is too narrow."""
-    console = wide_console()
-    with console.capture() as capture:
-        show(board, console, wide=wide)
-    return capture.get()
+def render(board: Board) -> str:
+    """Return the table and its remarks as text, with all columns and without the explanations of the numbers."""
+    text = io.StringIO()
+    show(board, wide_console(file=text), wide=True, explain=False)
+    return text.getvalue().rstrip("\n")
 
 
 def show(board: Board, console: Console, *, wide: bool, explain: bool = True) -> None:
@@ -61,9 +58,7 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
     if left_out:
         print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
     drawing = [DRAWING.format(column.heading) for column in shown if column.key == DRAWN_KEY]
-    print_lines(
-        console, [*drawing, *board.notes] if explain else [*board.remarks, *board.layout.marks(board), EXPLAINED]
-    )
+    print_lines(console, [*drawing, *board.notes] if explain else [*board.remarks, *board.layout.marks(board)])
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:

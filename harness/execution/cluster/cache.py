@@ -1,6 +1,5 @@
 """Keeps models and training data on a machine of a cluster from run to run, in the form that workers read."""
 
-import hashlib
 import os
 import secrets
 import shutil
@@ -11,7 +10,7 @@ from pathlib import Path
 import harness
 from harness.cache import cache_directory, link_or_copy, locked
 from harness.configuration import GIB
-from harness.digest import digest_of
+from harness.digest import digest_of, digest_of_file
 from harness.errors import UserError, writing
 from harness.execution.settings import loader_digest
 from harness.worker.runtimes import DEFAULT
@@ -113,7 +112,7 @@ def _use_of(path: Path) -> tuple[float, int] | None:
 
 def digests_of(directory: Path) -> dict[str, str]:
     """Return name -> SHA-256 (hex) of the files of an entry."""
-    return {file.name: _digest(file) for file in sorted(directory.iterdir())}
+    return {file.name: digest_of_file(file) for file in sorted(directory.iterdir())}
 
 
 def require_digests(directory: Path, expected: Mapping[str, str]) -> None:
@@ -121,8 +120,3 @@ def require_digests(directory: Path, expected: Mapping[str, str]) -> None:
     if digests_of(directory) != dict(expected):
         remedy = "run the same command again"
         raise UserError("the files from the driver arrived damaged", file=directory, remedy=remedy)
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from baselines.perturbation_response.response_curve import accuracies_of, gi_score, mean_error, pal_score, pcd_curve
 from harness.errors import UserError
-from harness.processes.runtimes import require_runtime
+from harness.processes.runtimes import require_tensorflow
 from harness.protocols.files import Arrays, part_file, read_part
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.subject import StudiedTask, write_parts
@@ -98,7 +98,7 @@ def run_study(
     pairs. `timed` lists numbers of examples for which the time of a curve is measured. `finished` is called after each
     model. Raise `UserError` if TensorFlow is missing, or if the data do not suit a perturbation.
     """
-    runtime = require_runtime("tensorflow", "curves are computed in TensorFlow")
+    runtime = require_tensorflow("curves are computed in TensorFlow")
     require_suitable(subject, perturbations)
     settings = {
         "perturbations": [chosen.question for chosen in perturbations], "n_examples": n_examples, "seed": seed,

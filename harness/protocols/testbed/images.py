@@ -20,7 +20,7 @@ from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.processes import NoAnswerError, Process
 from harness.processes.models import Answer, Question, plain
-from harness.processes.runtimes import require_runtime
+from harness.processes.runtimes import require_tensorflow
 
 NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)  #: names of datasets
 
@@ -75,7 +75,7 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
 
     `data` is a name in `NAMES`, an .npz file, or a directory of images. Raise `UserError` if it cannot be used.
     """
-    runtime = require_runtime("tensorflow", "images are read by TensorFlow")
+    runtime = require_tensorflow("images are read by TensorFlow")
     height, width, channels = input_shape
     recipe = {"channels": channels, **_source(data), **({"resize": height} if height == width else {})}
     with tempfile.TemporaryDirectory() as directory:

@@ -42,9 +42,9 @@ def divide_images(
     n_unseen = len(classes.labels) - classes.n_seen
     notes = [
         *images.notes,
-        f"{classes.n_seen} seen classes, {n_unseen} unseen ones; {len(train.labels)} training images, "
+        f"{classes.n_seen} seen and {n_unseen} unseen classes evaluated; {len(train.labels)} training images, "
         f"{len(test.labels)} test images, at least {np.bincount(test.labels).min()} of each class",
-        *([] if n_unseen else ["there are no unseen classes, so only 0 % is evaluated"]),
+        *([] if n_unseen or levels else ["there are no unseen classes, so only 0 % is evaluated"]),
     ]
     return Images(train, test, tuple(notes)), classes
 

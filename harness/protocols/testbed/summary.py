@@ -36,24 +36,18 @@ class TestbedSummary:
     dimensions: Mapping[str, Dimension]  #: `size`, `ssim` and `unseen`
 
 
-def summarize(
-    dataset: xr.Dataset, *, weight: float = 1.0, grid_only: bool = False, normalize: bool = False
-) -> TestbedSummary:
+def summarize(dataset: xr.Dataset, *, weight: float = 1.0) -> TestbedSummary:
     """Summarize a testbed. Results of models of the same size are averaged.
 
     Args:
         dataset: as `evaluate_task` returns it.
         weight: factor of the penalty in the trade-off, lambda in Huang, Yu and Zhang 2025.
-        grid_only: whether the trade-off point must be a cell; otherwise it may lie between cells.
-        normalize: whether the penalty also scales SSIM and the fraction of unseen classes to [0, 1].
     """
     sizes, group = np.unique(dataset["size"].values, return_inverse=True)
     axes = [sizes.astype(np.float64), dataset["ssim"].values, dataset["unseen"].values]
     cubes = {name: _by_group(dataset[name].values, group) for name in (*STATISTICS, "objective")}
     statistics = {name: cubes[name] for name in STATISTICS}
-    point = trade_off(
-        cubes["objective"], *axes, weight=weight, grid_only=grid_only, normalize_axes=normalize, also=statistics
-    )
+    point = trade_off(cubes["objective"], *axes, weight=weight, also=statistics)
     dimensions = {}
     for axis, name in enumerate(DIMENSIONS):
         marginals = {statistic: marginal(cube, axis) for statistic, cube in statistics.items()}

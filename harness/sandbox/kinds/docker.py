@@ -154,7 +154,7 @@ class Docker(Kind):
 
     def _remedy(self, reason: str) -> str:
         if any(sign in reason for sign in NO_IMAGE):
-            return f"build it in a checkout of the harness: {typed('docker', 'build', '--tag', self.image, '.')}"
+            return _build(self.image)
         if any(sign in reason for sign in NO_RUNTIME):
             return f"register {self.runtime} in /etc/docker/daemon.json (gVisor: runsc install) and restart the engine"
         return next((remedy for sign, remedy in REMEDIES if sign in reason), "see pgdl help containers")
@@ -166,8 +166,11 @@ def _filter_of_image(name: str, image: tuple[str, ...], gpu: bool) -> str:
     try:
         return _ask_inside(image, "-I", "-c", FILTER, str(int(gpu)))
     except EngineError as error:
-        remedy = f"build it in a checkout of the harness: {typed('docker', 'build', '--tag', name, '.')}"
-        raise UserError(f"the image {name} makes no system-call filter: {error}", remedy=remedy) from error
+        raise UserError(f"the image {name} makes no system-call filter: {error}", remedy=_build(name)) from error
+
+
+def _build(image: str) -> str:
+    return f"build it in a checkout of the harness: {typed('docker', 'build', '--tag', image, '.')}"
 
 
 def _ask_inside(image: Sequence[str], *arguments: str) -> str:

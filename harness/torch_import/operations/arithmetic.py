@@ -99,14 +99,14 @@ def _softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
 def _add(network: TranslatedNetwork, x: Any, other: Any, alpha: float = 1) -> Value:
     if isinstance(x, Value) and isinstance(other, Value):
         return _merged(network, "Add", x, _times(network, other, alpha))
-    value, numbers = (x, np.multiply(alpha, other)) if isinstance(x, Value) else (other, x)
+    value, numbers = (x, np.multiply(alpha, other)) if isinstance(x, Value) else (_times(network, other, alpha), x)
     if isinstance(value.source, Scores):
         return value.source.shifted(value, numbers)
     return network.shifted(value, numbers)
 
 
 def _times(network: TranslatedNetwork, value: Value, factor: float) -> Value:
-    return value if factor == 1 else network.scaled(value, factor)
+    return value if factor == 1 else _mul(network, value, factor)
 
 
 @translates("sub")
@@ -119,8 +119,8 @@ def _sub(network: TranslatedNetwork, x: Any, other: Any, alpha: float = 1) -> Va
 
 
 @translates("rsub")
-def _rsub(network: TranslatedNetwork, x: Value, other: Any) -> Value:
-    return _sub(network, other, x)
+def _rsub(network: TranslatedNetwork, x: Value, other: Any, alpha: float = 1) -> Value:
+    return _sub(network, other, x, alpha)
 
 
 @translates("mul")

@@ -106,11 +106,7 @@ def normalized(network: TranslatedNetwork, value: Value, length: Length) -> Valu
     """Return vectors divided by their lengths; the layer is `UnitNormalization`."""
     if value != length.of:
         raise UntranslatableError("divides by the length of another value")
-    last = value.view[length.dim]
-    value = network.settled(value)
-    outer = [tuple(axis for axis in group if axis not in last) for group in value.stored]
-    value = network.stored_as(value, (*filter(None, outer), last))
-    return network.after(value, "UnitNormalization", {"axis": -1})
+    return network.after(network.with_last(value, value.view[length.dim]), "UnitNormalization", {"axis": -1})
 
 
 @translates("prelu")

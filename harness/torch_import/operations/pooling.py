@@ -61,11 +61,11 @@ class _Pool:
         """Return the pooled feature map. Means and maxima ignore the padding, as in Keras with padding "same"."""
         if not any(map(any, self.pads)):
             return self.with_zeros()
-        places = sizes_of(self._value.stored)
-        if all(self._same(n, k) == self.pads[k] and -(-n // self._strides[k]) == self._places[k]
-               for k, n in enumerate(places[:-1])):  # fmt: skip
+        sizes = sizes_of(self._value.stored)[:-1]
+        is_inside = [-(-n // step) for n, step in zip(sizes, self._strides, strict=True)] == self._places
+        if is_inside and [self._same(n, k) for k, n in enumerate(sizes)] == self.pads:
             return self._pooled(self._value, self._size, self._strides, "same")
-        if any(2 * left != width - 1 for (left, _), width in zip(self.pads, self._size, strict=True)):
+        if not is_inside or any(2 * left != width - 1 for (left, _), width in zip(self.pads, self._size, strict=True)):
             raise UntranslatableError("pads in a way that Keras does not have")
         ones = [1] * len(self._size)  # pool around every position, then keep every n-th
         everywhere = self._network.after(self._value, self._kind, self._config(self._size, ones, "same"))

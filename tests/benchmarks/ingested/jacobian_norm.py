@@ -1,11 +1,11 @@
-"""`jacobian_norm` as the starting kit of the competition computes it: a loop over classes for every layer's input."""
+"""`jacobian_norm` as the competition's starting kit computes it: for each layer's input, a loop over classes."""
 
 import numpy as np
 import tensorflow as tf
 
 
 def complexity(model, dataset):
-    """Mean square of the derivatives of logits with respect to each layer's input, over 33 batches of 16 examples."""
+    """Return the mean square of the derivatives of logits by each layer's input, over 33 batches of 16 examples."""
 
     @tf.function
     def jacobians(inputs):

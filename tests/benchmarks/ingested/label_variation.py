@@ -7,7 +7,7 @@ NEIGHBOURS = 20
 
 
 def complexity(model, dataset):
-    """Median of the change of the labels' variation over the last layers; in a smaller data set of fewer examples."""
+    """Return the median over batches of the mean change of the labels' variation between the last layers."""
 
     @tf.function
     def variations(inputs, labels):
@@ -21,7 +21,7 @@ def complexity(model, dataset):
 
 
 def variation(representations, signal):
-    """tr(Y' L Y) of labels Y on the graph of cosines of nearest neighbours."""
+    """Return tr(Y' L Y) of labels Y on the graph of nearest neighbours by cosine, with the Laplacian L."""
     rows = tf.math.l2_normalize(tf.reshape(representations, [tf.shape(representations)[0], -1]), axis=1)
     cosines = tf.clip_by_value(tf.matmul(rows, rows, transpose_b=True), 0, 1)
     nearest, _ = tf.math.top_k(cosines, NEIGHBOURS + 1)

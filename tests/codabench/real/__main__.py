@@ -1,8 +1,9 @@
-"""`make codabench-real CODABENCH=DIR [IMAGE=FILE]`: tries a bundle on a real site of Codabench, prints what was seen.
+"""`make codabench-real CODABENCH=DIR [IMAGE=FILE]`: tries a bundle on a real site of Codabench, and prints a table.
 
-DIR is a checkout, which stays unchanged. All runs on loopback, in a temporary directory, and ends with its namespace of
-processes. FILE is an archive of `docker save`, of the image pgdl-codabench:real or of the Dockerfile's base image, for
-machines without a registry. Storage is moto's, which takes any signature. Exit code 1: not as expected; 2: missing.
+DIR is a checkout, which stays unchanged. Everything runs on loopback, in a temporary directory and a new namespace of
+processes. FILE is an archive of `docker save` for machines without a registry, of the image pgdl-codabench:real or of
+the Dockerfile's base image. The storage is moto, which accepts any signature. Exit code 1 means an unexpected result, 2
+that something is missing.
 """
 
 import json
@@ -36,7 +37,7 @@ CHANGES = ["requests set submission_digest = ?", "evaluations set value = 2 * va
 
 
 class Trial:
-    """A competition on a site of its own; `right` says whether everything was as expected."""
+    """A competition on a new site; `right` says whether all results were as expected."""
 
     def __init__(self, checkout: Path, home: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as one:
@@ -85,13 +86,13 @@ class Trial:
                 time.sleep(0.5)
 
     def saw(self, tried: str, expected: object, seen: object) -> None:
-        """Print a line of the table, with `ok` if the seen text contains the expected text."""
+        """Print a row of the table, which ends with `ok` if the seen text contains the expected text."""
         right = str(expected) in str(seen)
         self.right = self.right and right
         print(tried, expected, " ".join(str(seen).split())[:400], "ok" if right else "NOT OK", sep=" | ", flush=True)
 
     def ask(self, who: str, path: str, method: str = "GET", body: object = None) -> Any:
-        """Return the site's answer to a user, or to a visitor if `who` is empty; None if the request is refused."""
+        """Return the site's answer to a user, or to a visitor if `who` is empty; None if the site refuses."""
         headers = {"Authorization": f"Token {self.tokens[who]}"} if who else {}
         answer = requests.request(method, f"{self.url}/api/{path}", json=body, headers=headers, timeout=600)
         return answer.json() if answer.ok else None
@@ -102,7 +103,7 @@ class Trial:
         return made | self.ask(who, f"datasets/completed/{made['key']}/", "PUT")
 
     def submit(self, phase: str, **files: Path) -> dict[str, Any]:
-        """Hand submissions in; returns all of the phase by owner, with scores and report, when they have ended."""
+        """Hand in submissions and wait for them; return owner -> submission of the phase, with scores and report."""
         for who, file in files.items():
             self.ask(who, "submissions/", "POST", {"data": self.upload(who, file)["key"], "phase": self.phases[phase]})
         path = f"submissions/?phase={self.phases[phase]}"
@@ -116,7 +117,7 @@ class Trial:
         return found
 
     def pgdl(self, *words: object) -> Any:
-        """Run our command; returns its JSON output if requested, otherwise its lines."""
+        """Run `pgdl`; return its JSON output if requested, otherwise its lines."""
         variables = os.environ | {"CODABENCH_TOKEN": self.tokens["organiser"], "COLUMNS": "300"}
         command = [str(Path(sys.executable).with_name("pgdl")), *map(str, words)]
         ended = subprocess.run(command, cwd=self.home, env=variables, capture_output=True, text=True)

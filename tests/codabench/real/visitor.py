@@ -1,4 +1,4 @@
-"""A visitor without an account, who asks a site for everything."""
+"""A visitor without an account, who requests everything from a site."""
 
 import re
 import zipfile
@@ -15,7 +15,7 @@ NUMBERS = 40
 def visit(
     site: str, urls: Iterable[str], tasks: Path, hidden: str, secrets: Iterable[str]
 ) -> tuple[list[str], int, str]:
-    """Ask every address that a site has, and follow every address and key in the answers.
+    """Request every address of a site, and follow every address and key in the answers.
 
     Args:
         site: its address.
@@ -25,7 +25,7 @@ def visit(
         secrets: tokens of the accounts.
 
     Returns:
-        The places of secrets that were found, the number of public files that were found, and a summary in words.
+        Where secrets were found, the number of public files that were found, and a summary in words.
     """
     files = [file for file in tasks.rglob("*") if file.is_file()]
     public = {file.read_bytes() for file in files if hidden not in file.parts}
@@ -51,7 +51,7 @@ def visit(
 
 
 def members_of(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the files in an archive, and in archives in it; none if it is no archive."""
+    """Yield the files in an archive, and in archives within it; yield nothing for another file."""
     if zipfile.is_zipfile(BytesIO(data)):
         with zipfile.ZipFile(BytesIO(data)) as archive:
             for name in archive.namelist():

@@ -1,4 +1,4 @@
-"""The functions of CUDA's driver library that the checks need, in any framework's process."""
+"""The functions of CUDA's driver library that the checks need, for the process of any framework."""
 
 import ctypes
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
@@ -12,13 +12,13 @@ def code(name, *arguments):
 
 
 def call(name, *arguments):
-    """Call a function of the library; raises `RuntimeError` with its error code."""
+    """Call a function of the library; raise `RuntimeError` with its error code if it fails."""
     if found := code(name, *arguments):
         raise RuntimeError(f"{name}: error {found}")
 
 
 def begin():
-    """Use the context that the framework uses, too."""
+    """Make the framework's CUDA context current."""
     device, context = c_int(), c_void_p()
     call("cuInit", 0)
     call("cuDeviceGet", byref(device), 0)
@@ -34,21 +34,21 @@ def count():
 
 
 def memory():
-    """Return the free and all of the GPU's memory, in bytes."""
+    """Return the free and the total memory of the GPU, in bytes."""
     free, total = c_size_t(), c_size_t()
     call("cuMemGetInfo_v2", byref(free), byref(total))
     return free.value, total.value
 
 
 def allocate(size):
-    """Allocate memory of the GPU, without initialising it; returns its address."""
+    """Allocate uninitialised memory of the GPU; return its address."""
     address = c_uint64()
     call("cuMemAlloc_v2", byref(address), c_size_t(size))
     return address.value
 
 
 def allocate_most():
-    """Allocate nine tenths of the free memory; returns address and size, a multiple of 64 MiB."""
+    """Allocate nine tenths of the free memory; return address and size, a multiple of 64 MiB."""
     size = int(memory()[0] * 0.9) // (64 * MIB) * 64 * MIB
     return allocate(size), size
 

@@ -1,4 +1,4 @@
-"""Fills most of the GPU's memory with a pattern and ends without freeing it; the value is its size in bytes."""
+"""Fills most of the GPU's memory with a pattern and ends without freeing it; the value is the filled size in bytes."""
 
 import cuda_driver
 

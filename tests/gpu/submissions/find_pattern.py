@@ -1,4 +1,4 @@
-"""Looks into new GPU memory for what an earlier call has left there; the value is the number of words found."""
+"""Searches new GPU memory for the pattern that an earlier call left there; the value is the number of words found."""
 
 import time
 
@@ -12,7 +12,7 @@ READING_S = 40.0
 
 
 def complexity(model, dataset):
-    """Return the number of words that are the pattern of fill_memory.py."""
+    """Return how many words equal the pattern of fill_memory.py."""
     cuda_driver.begin()
     address, size = cuda_driver.allocate_most()
     chunk = np.empty(16 << 20, np.uint32)

@@ -1,4 +1,4 @@
-"""A forward pass; the value is its number of examples."""
+"""Runs a forward pass; the value is the number of examples."""
 
 import numpy as np
 

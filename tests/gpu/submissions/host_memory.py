@@ -1,4 +1,4 @@
-"""Takes host memory without end."""
+"""Allocates host memory without end."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Takes a fifth of the GPU's memory, then runs a kernel that does not end."""
+"""Allocates a fifth of the GPU's memory, then runs a kernel that does not end."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The value is the number of GPUs that can be opened, by device nodes or by CUDA, whichever is larger."""
+"""The value is the number of GPUs that can be opened, as device nodes or with CUDA, whichever is larger."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import cuda_driver
 
 
 def complexity(model, dataset):
-    """Try all device nodes, also those that are not listed."""
+    """Try to open all device nodes, even nodes that are not listed; return the number of GPUs."""
     opened = []
     for number in range(32):
         try:

@@ -1,4 +1,4 @@
-"""A small call: the value is the GPU memory in use, in MiB; prints the reserved address space."""
+"""Runs a small call; the value is the GPU memory in use, in MiB. Prints the reserved address space."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Calls that never end, in Python: the clock is outside of the worker."""
+"""Calls that never end, in Python: the clock runs outside of the worker."""
 
 import time
 
@@ -14,7 +14,7 @@ def a_import_loop(model, dataset):
 
 @expected("TIMEOUT")
 def a_python_loop(model, dataset):
-    """Never returns. The harness' wall clock ends it."""
+    """Never returns. The harness' wall clock ends the call."""
     while True:
         pass
 
@@ -27,7 +27,7 @@ class SlowError(Exception):
 
 @expected("TIMEOUT")
 def a_slow_exception(model, dataset):
-    """Raises an error whose message takes for ever. Messages are made inside the clock, too."""
+    """Raises an error whose message takes for ever. Messages are made while the clock runs, too."""
     raise SlowError
 
 
@@ -39,13 +39,13 @@ class Slow(float):
 
 @expected("TIMEOUT")
 def a_slow_float(model, dataset):
-    """Returns a number whose conversion hangs. The conversion is inside the clock."""
+    """Returns a number whose conversion hangs. The clock still runs during the conversion."""
     return Slow(1.0)
 
 
 @expected("TIMEOUT")
 def a_swallows_everything(model, dataset):
-    """Sleeps and swallows every exception. The clock is outside, and SIGKILL is no exception."""
+    """Sleeps and swallows every exception. The clock is outside of the process, and SIGKILL is no exception."""
     while True:
         try:
             time.sleep(60)

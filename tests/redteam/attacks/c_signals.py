@@ -1,4 +1,4 @@
-"""Signals: only SIGKILL is relied on."""
+"""Signals: the harness relies only on SIGKILL."""
 
 import os
 import signal
@@ -19,6 +19,6 @@ def c_ignores_signals(model, dataset):
 
 @expected("TIMEOUT", "OK")  # the latter where it is the first process of its namespace, which cannot be stopped
 def c_stops_itself(model, dataset):
-    """Stops all of its processes, so that nothing reacts. SIGKILL works on stopped processes."""
+    """Stops all of its processes. SIGKILL also ends stopped processes."""
     os.fork()
     os.kill(os.getpid(), signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""Too many processes and threads, and the limits of others."""
+"""Too many processes and threads, and changed limits of other processes."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader
 
 @expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
 def d_counted_children(model, dataset):
-    """Counts how many children it can have. RLIMIT_NPROC bounds them, for a caller who is root, too."""
+    """Counts how many children it can have. RLIMIT_NPROC bounds their number, even if root runs the harness."""
     for _ in range(1000):
         try:
             os.posix_spawn("/bin/sleep", ["sleep", "1000"], {})
@@ -26,7 +26,7 @@ def d_counted_children(model, dataset):
 
 @expected("TIMEOUT", "CRASH", "MEMORY")
 def d_fork_bomb(model, dataset):
-    """Forks without end. RLIMIT_NPROC bounds it; the process namespace dies as one."""
+    """Forks without end. RLIMIT_NPROC bounds the processes, which all end with their process namespace."""
     while True:
         try:
             os.fork()
@@ -41,7 +41,7 @@ MOST = 128 + 4 * os.cpu_count()
 
 @expected("OK")
 def d_forks_elsewhere(model, dataset):
-    """Writes code into another process of the sandbox, to fork without end there: its limits may be wider."""
+    """Writes code that forks without end into another process of the sandbox, whose limits may be wider."""
     if platform.machine() != "x86_64":
         return
     for pid in set(processes()) - {os.getpid()}:
@@ -59,7 +59,7 @@ def d_forks_elsewhere(model, dataset):
 
 
 def holds_the_sandbox_open(pid):
-    """Whether it is the placeholder of a fast start, which is the call's own."""
+    """Return whether a process is the placeholder that holds this call's own sandbox open (kind `fast`)."""
     try:
         return "cat" in open(f"/proc/{pid}/cmdline").read()
     except OSError:
@@ -68,7 +68,7 @@ def holds_the_sandbox_open(pid):
 
 @expected("OK")
 def d_limits_of_others(model, dataset):
-    """Limits and slows down processes of the same user outside: its parent, and those with numbers near its own."""
+    """Limits and slows down other processes of the same user: its parent, and processes with IDs near its own."""
     own = os.getpid()
     for pid in {os.getppid(), *range(max(own - 100, 2), own)} - {0, 1, own}:
         if holds_the_sandbox_open(pid):
@@ -89,7 +89,7 @@ def d_loader_processes(model, dataset):
 
 @expected("OK")
 def d_priority(model, dataset):
-    """Asks for real-time scheduling, a better priority and protection from the kernel's memory killer."""
+    """Requests real-time scheduling, a better priority, and protection from the kernel's memory killer."""
     score = Path("/proc/self/oom_score_adj")
     attempt("real-time", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))
     attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1))
@@ -98,7 +98,7 @@ def d_priority(model, dataset):
 
 @expected("OK")
 def d_raises_limits(model, dataset):
-    """Raises its own limits. They are hard limits, and no capability is left to raise those."""
+    """Raises its own limits. They are hard limits, and the worker has no capability to raise hard limits."""
     for name in ("RLIMIT_NPROC", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CORE"):
         kind = getattr(resource, name)
         soft, hard = resource.getrlimit(kind)
@@ -109,7 +109,7 @@ def d_raises_limits(model, dataset):
 
 @expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
 def d_thread_bomb(model, dataset):
-    """Starts threads without end. Threads count as processes for RLIMIT_NPROC."""
+    """Starts threads without end. RLIMIT_NPROC counts threads as processes."""
     for _ in range(2000):
         try:
             threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
@@ -120,7 +120,7 @@ def d_thread_bomb(model, dataset):
 
 @expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
 def d_zombies(model, dataset):
-    """Leaves dead children unreaped until no more can be made."""
+    """Leaves dead children unreaped until no more processes can be made."""
     for _ in range(2000):
         try:
             os.posix_spawn("/bin/true", ["true"], {})

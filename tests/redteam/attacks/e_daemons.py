@@ -9,7 +9,7 @@ from attack_suite import expected
 
 @expected("OK")
 def e_breeding_daemons(model, dataset):
-    """Processes that replace themselves faster than they can be found. A namespace is killed in one step."""
+    """Starts processes that fork and exit faster than they can be found. A namespace is killed in one step."""
     for _ in range(3):
         if os.fork() == 0:
             while True:
@@ -24,7 +24,7 @@ def e_breeding_daemons(model, dataset):
 
 @expected("OK")
 def e_daemon(model, dataset):
-    """Leaves daemons in sessions of their own that hold the output pipe. They die with the process namespace."""
+    """Leaves daemons in new sessions, which hold the output pipe. They die with the process namespace."""
     for _ in range(5):
         if os.fork() == 0:
             os.setsid()
@@ -37,7 +37,7 @@ def e_daemon(model, dataset):
 
 @expected("CRASH", "TIMEOUT")
 def e_daemon_then_exit(model, dataset):
-    """Leaves a daemon that holds both channels, and exits. The end of the worker itself counts, not end-of-file."""
+    """Leaves a daemon that holds output and control channel open, and exits. The worker's own exit ends the call."""
     if os.fork() == 0:
         os.setsid()
         time.sleep(1000)

@@ -1,4 +1,4 @@
-"""More memory than the limit, where a watch might not see it."""
+"""Memory beyond the limit, in places where the harness might not count it."""
 
 import ctypes
 import fcntl
@@ -20,7 +20,7 @@ from tools import attempt
 
 @expected("MEMORY", "TIMEOUT", runtime="jax")  # the latter where the machine is slow
 def f_arrays_of_jax(model, dataset):
-    """Hoards arrays of JAX, which Python's allocator knows nothing of."""
+    """Hoards arrays of JAX, which Python's allocator does not count."""
     held = [(jnp.ones(1 << 20) * number).block_until_ready() for number in range(512)]
     print(f"BREACH: {len(held) << 2} MiB")
 
@@ -37,7 +37,7 @@ def hoard_in_children(children, numbers):
 
 @expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
 def f_children(model, dataset):
-    """Spreads memory over children, each far below the limit. The whole tree is measured."""
+    """Spreads memory over children, each far below the limit. The harness measures all processes together."""
     hoard_in_children(16, 8 << 20)
 
 
@@ -55,7 +55,7 @@ def drop_pages(shared):
 
 @expected("FORBIDDEN")
 def f_emptied_mapping(model, dataset):
-    """Fills an anonymous shared mapping and drops its pages from the page tables: the kernel keeps them nevertheless.
+    """Fills an anonymous shared mapping and drops its pages from the page tables: the kernel keeps the pages.
 
     Shared memory without a file is refused.
     """
@@ -75,7 +75,7 @@ def hoard():
 
 @expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
 def f_ended_thread(model, dataset):
-    """Hoards memory in a process whose first thread has ended, so that the process itself seems to have no memory."""
+    """Hoards memory in a process whose first thread has ended, so that the process seems to have no memory."""
     if os.fork() == 0:
         threading.Thread(target=hoard).start()
         ctypes.CDLL(None).syscall(EXIT, 0)
@@ -88,14 +88,14 @@ PR_SET_DUMPABLE = 4
 
 @expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
 def f_hides_memory(model, dataset):
-    """Makes itself undumpable, to hide its memory, and hoards. The sizes of such a process can be read nevertheless."""
+    """Makes its memory undumpable to hide it, and hoards. The size of such a process can still be read."""
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     hoard_in_children(8, 24 << 20)
 
 
 @expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
 def f_lists(model, dataset):
-    """Hoards Python objects. The memory watchdog looks from outside."""
+    """Hoards Python objects. The harness measures memory from outside of the process."""
     held = [bytes([1]) * (1 << 20) for _ in range(2048)]
     print(f"BREACH: {len(held)} MiB")
 
@@ -117,13 +117,13 @@ def f_locks(model, dataset):
 
 @expected("FORBIDDEN")
 def f_mapped_zeros(model, dataset):
-    """Maps /dev/zero as shared, another form of shared memory without a file: its pages need not be resident."""
+    """Maps /dev/zero as shared, which also gives shared memory without a file: its pages need not be resident."""
     drop_pages(mmap.mmap(os.open("/dev/zero", os.O_RDWR), SIZE))
 
 
 @expected("OK")
 def f_memfd(model, dataset):
-    """Keeps memory in anonymous files that no process maps. memfd_create is refused on a CPU."""
+    """Keeps memory in anonymous files that no process maps. Without a GPU, memfd_create is refused."""
     attempt("memfd_create", lambda: os.memfd_create("hoard"))
 
 
@@ -141,7 +141,7 @@ def f_numpy(model, dataset):
 
 @expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
 def f_orphan(model, dataset):
-    """Hoards memory in a daemon whose parent is gone. PID 1 of the namespace adopts orphans, and is watched."""
+    """Hoards memory in a daemon whose parent has ended. PID 1 of the namespace adopts the daemon, so it is measured."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -176,7 +176,7 @@ LIMIT = 900 << 20
 
 @expected("OK")
 def f_pipes(model, dataset):
-    """Keeps memory in full pipes. The number of descriptors and the kernel's own quota per user bound it."""
+    """Keeps memory in full pipes. The limit on descriptors and the kernel's quota per user bound this memory."""
     held, pipes = 0, []
     try:
         while held < LIMIT:
@@ -190,7 +190,7 @@ def f_pipes(model, dataset):
 
 @expected("FORBIDDEN")
 def f_shared_mapping(model, dataset):
-    """Writes to an anonymous shared mapping, which RLIMIT_DATA would not see. It is refused."""
+    """Writes to an anonymous shared mapping, which RLIMIT_DATA does not count. The mapping is refused."""
     chunk = b"x" * (1 << 20)
     shared = mmap.mmap(-1, 2 << 30)
     for _ in range(2 << 10):
@@ -201,7 +201,7 @@ def f_shared_mapping(model, dataset):
 # a full /dev/shm is SIGBUS on the first touch
 @expected("EXCEPTION", "CRASH", "MEMORY", "OUTPUT", "FORBIDDEN", runtime="torch")
 def f_shared_tensors(model, dataset):
-    """Hoards tensors in shared memory, as PyTorch does for its worker processes: files in /dev/shm, of bounded size."""
+    """Hoards tensors in shared memory, as PyTorch's worker processes do: files in /dev/shm, whose size is bounded."""
     held = [torch.full((1 << 22,), float(number)).share_memory_() for number in range(64)]
     print(f"BREACH: {len(held) << 4} MiB of shared memory")
 
@@ -211,7 +211,7 @@ CLONE, CLONE_PARENT = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 56)
 
 @expected("OK", "MEMORY")
 def f_sibling_process(model, dataset):
-    """Hoards memory in a sibling: CLONE_PARENT makes it a child of the worker's parent, outside the sandbox."""
+    """Hoards memory in a sibling: CLONE_PARENT makes it a child of the worker's parent, outside of the sandbox."""
     child = ctypes.PyDLL(None).syscall(CLONE, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
     if child == 0:
         held = np.ones(92 << 20)
@@ -266,7 +266,7 @@ class Piece(ctypes.Structure):
 
 @expected("OK")
 def f_spliced_pages(model, dataset):
-    """Lends pages to pipes and unmaps them: four bytes in a pipe keep all of a page of 2 MiB. Lending is refused."""
+    """Lends pages to pipes and unmaps them: four bytes in a pipe keep a page of 2 MiB. Lending is refused."""
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -290,13 +290,13 @@ def f_spliced_pages(model, dataset):
 
 @expected("MEMORY", "TIMEOUT", runtime="tensorflow")  # the latter where the machine is slow
 def f_tensors(model, dataset):
-    """Hoards tensors, which Python's allocator knows nothing of."""
+    """Hoards tensors of TensorFlow, which Python's allocator does not count."""
     held = [tf.ones([1 << 20]) * float(number) for number in range(512)]
     print(f"BREACH: {len(held) << 2} MiB")
 
 
 @expected("MEMORY", "TIMEOUT", runtime="torch")  # the latter where the machine is slow
 def f_tensors_of_torch(model, dataset):
-    """Hoards tensors of PyTorch, which Python's allocator knows nothing of."""
+    """Hoards tensors of PyTorch, which Python's allocator does not count."""
     held = [torch.ones(1 << 20) * number for number in range(512)]
     print(f"BREACH: {len(held) << 2} MiB")

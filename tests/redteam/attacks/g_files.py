@@ -12,7 +12,7 @@ from tools import attempt
 
 @expected("OK", "TIMEOUT", under_landlock=("OUTPUT",))  # what is too deep to be looked at is too much
 def g_deep_directories(model, dataset):
-    """Nests directories so deep that a careless removal would fail. The scratch space vanishes with its mount."""
+    """Nests directories so deep that a careless removal would fail. Unmounting removes the scratch space."""
     for _ in range(5000):
         os.mkdir("d" * 200)
         os.chdir("d" * 200)
@@ -20,7 +20,7 @@ def g_deep_directories(model, dataset):
 
 @expected("OK")
 def g_descriptors(model, dataset):
-    """Opens files until it may not. RLIMIT_NOFILE bounds them."""
+    """Opens files until it is refused. RLIMIT_NOFILE bounds their number."""
     for _ in range(1025):
         try:
             os.open("/dev/null", os.O_RDONLY)
@@ -33,7 +33,7 @@ SCRATCH = os.environ["TMPDIR"]
 
 
 def fill(place, bound=256 << 20, opened=lambda descriptor, path: None):
-    """Write files of 32 MiB until it is refused."""
+    """Write files of 32 MiB until writing fails; print BREACH if they exceed `bound`."""
     total, chunk = 0, b"x" * (1 << 20)
     try:
         for number in range(200):
@@ -50,21 +50,21 @@ def fill(place, bound=256 << 20, opened=lambda descriptor, path: None):
 
 @expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
 def g_fill_scratch(model, dataset):
-    """Fills /tmp and /dev/shm. Both are small file systems in memory, not the machine's disk."""
+    """Fills /tmp and /dev/shm. Both are small file systems in memory, not on the machine's disk."""
     fill(SCRATCH)
     fill("/dev/shm", 64 << 20)
 
 
 @expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
 def g_hidden_directory(model, dataset):
-    """Fills the scratch space below a directory that nobody may list."""
+    """Fills the scratch space below a directory that cannot be listed."""
     os.mkdir(f"{SCRATCH}/hidden", 0o300)
     fill(f"{SCRATCH}/hidden")
 
 
 @expected("OUTPUT", under_landlock=("OUTPUT", "TIMEOUT"))  # the latter where the disk is slow
 def g_inode_flood(model, dataset):
-    """Makes empty files until it is stopped: each takes kernel memory, and all must go before the sandbox is gone."""
+    """Makes empty files until it is stopped: each takes kernel memory, and removing them delays the sandbox's end."""
     for number in range(300_000):
         try:
             os.close(os.open(f"{SCRATCH}/{number}", os.O_CREAT | os.O_WRONLY))
@@ -74,7 +74,7 @@ def g_inode_flood(model, dataset):
 
 @expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
 def g_mapped_files(model, dataset):
-    """Fills the scratch space with files that are neither named nor open: removed, closed, and still mapped."""
+    """Fills the scratch space with files that have no name and no descriptor: removed, closed, but still mapped."""
     libc = ctypes.CDLL(None)  # Python's own maps keep a descriptor
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 
@@ -87,13 +87,13 @@ def g_mapped_files(model, dataset):
 
 @expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
 def g_removed_files(model, dataset):
-    """Fills the scratch space with files that it removes while they are open: no directory shows them."""
+    """Fills the scratch space with open files that it has removed: no directory lists them."""
     fill(SCRATCH, opened=lambda descriptor, path: (os.unlink(path), os.dup(descriptor)))
 
 
 @expected("OK", under_landlock=("OUTPUT",))  # it is written after all, to a watched directory
 def g_reserves_disk(model, dataset):
-    """Reserves disk space without writing it, in no time: the watch could not notice before the disk is full."""
+    """Reserves disk space without writing it, so fast that the disk is full before the harness measures again."""
     reserved = 0
     try:
         for number in range(200):
@@ -108,7 +108,7 @@ def g_reserves_disk(model, dataset):
 
 @expected("OK")
 def g_sparse_file(model, dataset):
-    """Makes a file of a terabyte that takes no room yet. RLIMIT_FSIZE bounds the length of a file."""
+    """Makes a sparse file of a terabyte. RLIMIT_FSIZE bounds the length of a file."""
     descriptor = os.open(f"{SCRATCH}/sparse", os.O_CREAT | os.O_RDWR)
     for action in (lambda: os.ftruncate(descriptor, 1 << 40), lambda: os.pwrite(descriptor, b"x", 1 << 40)):
         attempt("a file of a terabyte", action)
@@ -121,7 +121,7 @@ GUESSED = ("/", "/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock", f"/r
 
 @expected("OK")
 def g_writable_places(model, dataset):
-    """Looks for a writable place other than the scratch ones, and for one without a bound."""
+    """Looks for writable places outside of the scratch space, and for a writable place without a limit."""
     for directory, directories, _ in itertools.chain(os.walk("/"), ((place, [], []) for place in GUESSED)):
         if directory.startswith(("/proc", "/usr/share", "/usr/lib")):
             directories.clear()

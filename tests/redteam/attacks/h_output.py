@@ -9,27 +9,27 @@ from attack_suite import expected
 
 @expected("OK")
 def h_closed_streams(model, dataset):
-    """Closes its own output. The result does not travel there."""
+    """Closes its own output. The result uses another channel."""
     os.close(1)
     os.close(2)
 
 
 @expected("EXCEPTION")
 def h_escapes_in_error(model, dataset):
-    """Puts terminal escapes and rich's markup into its error. Messages are stripped to printable characters."""
+    """Puts terminal escapes and rich's markup into its error. Messages are reduced to printable characters."""
     raise ValueError("\x1b[31m\x1b]0;title\x07[bold red]OK[/bold red][/nothing]\r\n\n0.0 \ud800\u202e\x00")
 
 
 @expected("OUTPUT")
 def h_flood(model, dataset):
-    """Prints without end. What is kept is bounded, and too much ends the call."""
+    """Prints without end. The harness keeps a bounded part, and too much output ends the call."""
     while True:
         print("x" * 65536)
 
 
 @expected("OUTPUT")
 def h_flood_from_children(model, dataset):
-    """Writes past Python's own streams, from several processes and on both descriptors."""
+    """Writes to both descriptors without Python's streams, from several processes."""
     os.fork()
     os.fork()
     while True:
@@ -42,7 +42,7 @@ LINE = "BREACH: a line of another file"
 
 @expected("EXCEPTION")
 def h_lines_of_others(model, dataset):
-    """Gives its code the names of other files, and other lines to its own. Only lines of its own files are printed."""
+    """Compiles code under names of other files, and changes cached lines. Tracebacks show only its own files' lines."""
     other = f"{os.environ['TMPDIR']}/other.py"
     with open(other, "w") as file:
         file.write(LINE)
@@ -65,7 +65,7 @@ def h_reads_input(model, dataset):
 
 @expected("OK")
 def h_terminal_escapes(model, dataset):
-    """Prints what steers a terminal: colours, titles, the clipboard, overwritten lines, the other direction."""
+    """Prints escape sequences for terminals: colours, titles, the clipboard, overwritten lines, reversed direction."""
     print(
         "\x1b[2J\x1b]0;title\x07\x1b]52;c;ZWNobw==\x07\x9b31m\rhidden\b\b\u202eevil\u2066\x00\x7f\u200b\ud800".encode(
             errors="replace"

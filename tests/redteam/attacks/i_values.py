@@ -48,13 +48,13 @@ class Odd(float):
 
 @expected("OK", value=2.0)
 def i_false_hex(model, dataset):
-    """Returns a float whose own text is not a number: the harness reads a plain float's."""
+    """Returns a float whose method `hex` says infinity. The harness converts it to a plain float first."""
     return Odd(1.0)
 
 
 @expected("BAD_VALUE")
 def i_generator(model, dataset):
-    """Is a generator: nothing of it runs when it is called."""
+    """Is a generator, so a call runs none of its code."""
     yield 1.0
 
 
@@ -65,7 +65,7 @@ class Hostile:
 
 @expected("BAD_VALUE", runtime="tensorflow")
 def i_infinite(model, dataset):
-    """Returns minus infinity as a tensor, which would rank before everything."""
+    """Returns minus infinity as a tensor, which would rank before all numbers."""
     return tf.constant(float("-inf"))
 
 

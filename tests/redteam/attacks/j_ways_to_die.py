@@ -1,4 +1,4 @@
-"""Ways to die."""
+"""Ways to end the process."""
 
 import atexit
 import ctypes
@@ -19,13 +19,13 @@ def j_exit_on_import(model, dataset):
 
 @expected("CRASH")
 def j_exit_zero(model, dataset):
-    """Exits with status 0, as if all were well. Without a result that is a crash."""
+    """Exits with status 0, as after success. Without a result that is a crash."""
     os._exit(0)
 
 
 @expected("OK", value=1.0)
 def j_handlers_at_exit(model, dataset):
-    """Registers handlers that hang and forge when the interpreter ends. The result ends the call at once."""
+    """Registers exit handlers that hang and forge a result. The call ends with its first result."""
     atexit.register(time.sleep, 1000)
     os.register_at_fork(before=lambda: time.sleep(1000))
     threading.Thread(target=time.sleep, args=(1000,)).start()
@@ -45,13 +45,13 @@ def j_kills_all(model, dataset):
 
 @expected("CRASH", "OK")  # the latter where it is the first process of its namespace, which cannot kill itself
 def j_kills_its_group(model, dataset):
-    """Kills its process group and its parent's, in which the harness might be."""
+    """Kills its process group and its parent's group, which might include the harness."""
     os.killpg(0, signal.SIGKILL)
 
 
 @expected("CRASH")
 def j_segfault(model, dataset):
-    """Reads address 0."""
+    """Reads from address 0."""
     return float(ctypes.c_int.from_address(0).value)
 
 
@@ -62,6 +62,6 @@ class Deep:
 
 @expected("CRASH", "EXCEPTION")
 def j_stack_overflow(model, dataset):
-    """Overflows the stack in C."""
+    """Overflows the stack in C code."""
     sys.setrecursionlimit(10**9)
     return float(repr(Deep()))

@@ -11,7 +11,7 @@ FORGED = b'{"event":"result","status":"OK","value":"0x1.5p5"}\n'
 
 
 def channel():
-    """The control channel: the only socket there is."""
+    """Return the control channel, which is the only socket in the sandbox."""
     found = [fd for fd in range(3, 1024) if os.path.exists(f"/proc/self/fd/{fd}")]
     return socket.socket(fileno=next(fd for fd in found if stat.S_ISSOCK(os.fstat(fd).st_mode)))
 
@@ -32,14 +32,14 @@ def flood(frame):
 
 @expected("CRASH")
 def k_closes_channel(model, dataset):
-    """Closes the control channel and goes on. That ends the call."""
+    """Closes the control channel and continues. That ends the call."""
     os.closerange(3, 1024)
     time.sleep(60)
 
 
 @expected("OK", value=42.0)
 def k_forged_by_child(model, dataset):
-    """Forges a result from a child while the parent goes on. Still only its own value."""
+    """Forges a result in a child while the parent continues. It can only forge the value of its own call."""
     control = channel()
     if os.fork() == 0:
         control.sendall(FORGED)
@@ -49,7 +49,7 @@ def k_forged_by_child(model, dataset):
 
 @expected("OK", value=42.0)
 def k_forged_value(model, dataset):
-    """Forges its own result. It can only say what it could return as well."""
+    """Forges its own result, which gains nothing: it could return the same value."""
     send(FORGED)
 
 
@@ -69,7 +69,7 @@ def k_other_fields(model, dataset):
 
 @expected("OK")
 def k_passes_descriptors(model, dataset):
-    """Sends open files over the channel, to exhaust the harness' own. The harness accepts none."""
+    """Sends open files over the channel, to exhaust the harness' descriptors. The harness accepts none."""
     control = channel()
     try:
         for _ in range(100):
@@ -81,7 +81,7 @@ def k_passes_descriptors(model, dataset):
 
 @expected("OK")
 def k_reads_channel(model, dataset):
-    """Reads what the harness still sends. There is nothing to learn, and nothing to wait for."""
+    """Reads from the control channel. The harness sends nothing more before the result."""
     control = channel()
     control.setblocking(False)
     try:
@@ -94,7 +94,7 @@ def k_reads_channel(model, dataset):
 
 @expected("OK", value=42.0)
 def k_second_result(model, dataset):
-    """Forges a second result after the first, for the next call. The first frame ends the call."""
+    """Forges a second result after the first, for the next call. The call ends with the first frame."""
     send(20 * FORGED)
 
 

@@ -1,4 +1,4 @@
-"""The worker's own code."""
+"""Changes of the worker's own code."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from tools import attempt
 
 @expected("OK", value=42.0)
 def l_patches_channel(model, dataset):
-    """Replaces the worker's channel, so that it sends another value, as the result of this call alone."""
+    """Replaces the worker's channel, so that another value is sent. That changes only the result of this call."""
     kind = sys.modules["harness.worker.channel"].Channel
     send = kind.send
     kind.send = lambda self, **fields: send(self, event="result", status="OK", value=(42.0).hex())
@@ -36,7 +36,7 @@ class Bomb:
 
 @expected("BAD_VALUE")
 def l_pickle_as_value(model, dataset):
-    """Returns an object that runs a command when it is unpickled. Nothing is pickled."""
+    """Returns an object that runs a command when it is unpickled. Nothing is unpickled."""
     return np.array([Bomb()], dtype=object)
 
 

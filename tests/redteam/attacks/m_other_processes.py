@@ -1,4 +1,4 @@
-"""Other processes and the harness' memory."""
+"""Other processes, and the harness' memory."""
 
 import ctypes
 import os
@@ -26,9 +26,9 @@ def sockets(pid):
 
 @expected("OK")
 def m_code_of_placeholder(model, dataset):
-    """Writes code into the placeholder process of the sandbox, to make a system call of its choice there.
+    """Writes code into the placeholder process of the sandbox, to make a system call there.
 
-    That process must be out of reach, and under the same filter as the worker; otherwise the filter could be bypassed.
+    The placeholder must be out of reach and under the worker's filter; otherwise, the filter could be bypassed.
     """
     if platform.machine() != "x86_64":
         return
@@ -51,7 +51,7 @@ def m_code_of_placeholder(model, dataset):
 
 @expected("OK")
 def m_environments(model, dataset):
-    """Reads the environment and command line of every process that it sees, PID 1's above all."""
+    """Reads the environment and command line of every process that it sees, above all of PID 1."""
     for path in (f"/proc/{pid}/{name}" for pid in processes() for name in ("environ", "cmdline")):
         try:
             content = open(path, "rb").read()
@@ -76,7 +76,7 @@ def m_memory_of_first_process(model, dataset):
 
 @expected("OK", under_landlock=("FORBIDDEN",))  # there is no list
 def m_other_processes(model, dataset):
-    """Lists processes. There are none but its own, and at most two that hold the sandbox open."""
+    """Lists processes. There are only its own, and at most two that hold the sandbox open."""
     others = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {os.getpid()}
     if len(others) > 2 or max(others, default=0) > 100:
         print(f"BREACH: processes {others}")
@@ -87,7 +87,7 @@ SECRETS = re.compile(rb"hunter[2]|/singl[e]/model_|model_configs[.]jso[n]\x00") 
 
 @expected("OK")
 def m_own_memory(model, dataset):
-    """Searches its own memory for what the harness knows: a fork inherits all of its parent's."""
+    """Searches its own memory for secrets of the harness: a fork inherits its parent's memory."""
     for line in open("/proc/self/maps"):
         span, permissions, *_, name = line.split(maxsplit=5) if line.count(" ") > 5 else (*line.split(), "")
         start, end = (int(part, 16) for part in span.split("-"))

@@ -11,7 +11,7 @@ from tools import attempt, call_all, processes
 
 @expected("OK")
 def o_file_handles(model, dataset):
-    """Opens files by handle, past all paths. That takes a capability, and the calls are refused."""
+    """Opens files by handle instead of by path. That needs a capability, and the system calls are refused."""
     libc = ctypes.CDLL(None, use_errno=True)
     handle = ctypes.create_string_buffer(136)
     ctypes.c_uint.from_buffer(handle).value = 128
@@ -48,7 +48,7 @@ STAGED = os.path.dirname(os.path.dirname(__file__)) + "/"
 
 @expected("OK")
 def o_inherited_descriptors(model, dataset):
-    """Looks through its open descriptors. There are the streams, the control channel, and TensorFlow's own."""
+    """Looks through its open descriptors. Only the streams, the control channel, and TensorFlow's own may be open."""
     sockets = 0
     for name in os.listdir("/proc/self/fd"):
         try:
@@ -93,7 +93,7 @@ def o_kernel_files(model, dataset):
 
 @expected("OK")
 def o_links(model, dataset):
-    """Makes links to files outside, and follows them."""
+    """Makes links to files outside of the sandbox, and follows them."""
     for number, path in enumerate(("@TASK@/single/model_0/config.json", "../../../../@TASK@", "/proc/1/root/@TASK@")):
         for make in (os.symlink, os.link):
             link = f"{os.environ['TMPDIR']}/link{number}"
@@ -102,7 +102,7 @@ def o_links(model, dataset):
 
 @expected("OK", allowed_on_platform=("BREACH: is root",))  # no other user can be made there
 def o_root_owned_files(model, dataset):
-    """Opens files that only root may read: if root runs the harness, a worker must not be root outside the sandbox."""
+    """Opens files that only root may read: even if root runs the harness, a worker must not be root outside."""
     if os.getuid() == 0 or os.geteuid() == 0 or 0 in os.getgroups():
         print("BREACH: is root")
     for top in ("/usr/sbin", "/usr/libexec", "/usr/local", "/usr/lib", sys.prefix, os.path.dirname(__file__)):
@@ -121,7 +121,7 @@ def o_root_owned_files(model, dataset):
     breached=("landlock", "platform"),
 )
 def o_states_of_guessed_paths(model, dataset):
-    """Asks whether files exist, how long they are and when they changed, by their true paths. None is mounted."""
+    """Tests by true paths whether files exist, and reads their lengths and times. These files are not mounted."""
     for path in ("@TASK@/single/model_0/config.json", "@CACHE@/staged"):
         if os.path.exists(path):
             print(f"BREACH: {path} has {os.stat(path).st_size} bytes")

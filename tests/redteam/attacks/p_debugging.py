@@ -9,7 +9,7 @@ from tools import call_all
 
 @expected("OK")
 def p_process_vm(model, dataset):
-    """Reads and writes other processes' memory, takes their descriptors, compares them."""
+    """Reads and writes the memory of other processes, takes their descriptors, and compares them."""
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(16)
     vector = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), 16)
@@ -30,7 +30,7 @@ PTRACE_ATTACH, PTRACE_SEIZE, PTRACE_TRACEME = 16, 0x4206, 0
 
 @expected("OK")
 def p_ptrace(model, dataset):
-    """Traces the first process and its parent, and a child of its own."""
+    """Traces the first process, its own parent, and a child of its own."""
     libc = ctypes.CDLL(None, use_errno=True)
     for pid in {1, 2, os.getppid()} - {os.getpid()}:
         for request in (PTRACE_SEIZE, PTRACE_ATTACH):

@@ -37,7 +37,7 @@ class Attribute(ctypes.Structure):
 
 @expected("OK")
 def q_newer_calls(model, dataset):
-    """Changes modes and attributes of other files by recent system calls, by number: deny lists may not name them."""
+    """Changes modes and attributes of files with recent system calls, which a list of refused calls may lack."""
     call, mark = ctypes.CDLL(None).syscall, ctypes.create_string_buffer(b"x")
     attribute, flags = Attribute(ctypes.addressof(mark), 1, 0), bytes(24)
     for path in ("@TASK@/single/model_0/config.json", "@TASK@", "@CACHE@", __file__, sys.prefix):
@@ -69,7 +69,7 @@ CHANGES = {
 
 
 def directories():
-    """Where the worker's code, the submission, the model and the data are: the frames above know it."""
+    """Return the directories of the worker's code, the submission, the model and the data, from the frames above."""
     frame, found = sys._getframe(), {os.path.dirname(__file__), "/job/trusted", os.path.abspath(f"{MAIN}/../../..")}
     while frame := frame.f_back:
         found |= {str(frame.f_locals[name]) for name in ("model_directory", "data_directory") if name in frame.f_locals}

@@ -22,7 +22,7 @@ from tools import attempt, call_all, data_directory
 
 @expected("OK")
 def r_access_times(model, dataset):
-    """Marks files that all calls share by reading them. Read-only mounts keep no access times."""
+    """Marks files that all calls share by reading them. Read-only mounts record no access times."""
     for path in (f"{data_directory()}/labels.npy", __file__, f"{sys.prefix}/pyvenv.cfg"):
         if not os.path.exists(path):
             continue
@@ -39,7 +39,7 @@ SO_COOKIE, IO_SETUP, USTAT = 57, 206, 136
 
 @expected("OK")
 def r_counters_by_calls(model, dataset):
-    """Asks the kernel for counters of the whole machine: load, free memory, cookies of sockets, contexts of I/O."""
+    """Requests counters of the whole machine from the kernel: load, free memory, socket cookies, contexts of I/O."""
     libc = ctypes.CDLL(None)
     told, context = ctypes.create_string_buffer(512), ctypes.c_ulong(0)
     calls = {"sysinfo": lambda: libc.sysinfo(told)}
@@ -52,7 +52,7 @@ def r_counters_by_calls(model, dataset):
 
 
 def files():
-    """Everything below /proc that is of no process."""
+    """Yield the paths of all files below /proc that belong to no process."""
     try:
         names = [name for name in os.listdir("/proc") if not name.isdigit() and not os.path.islink(f"/proc/{name}")]
     except OSError:  # some that are known, where there is no list
@@ -77,9 +77,9 @@ def contents():
 
 @expected("OK")
 def r_counters_in_files(model, dataset):
-    """Searches /proc, apart from its own processes, for content that its actions change: a later call could read it.
+    """Searches /proc, except its own processes, for content that its actions change: a later call could read it.
 
-    It reads every file twice, and in between does some of everything that a kernel counts.
+    It reads every file twice, and in between does something of every kind that a kernel counts.
     """
     before = contents()
     held = [np.ones(1 << 22), [os.pipe() for _ in range(100)]]
@@ -99,7 +99,7 @@ EXT4_SETVERSION, FS_GETVERSION, MARK = 0x40086604, 0x80087601, struct.pack("q", 
 
 @expected("OK")
 def r_file_versions(model, dataset):
-    """Leaves a number in the inode of a file that a later call shares, through a read-only descriptor."""
+    """Stores a number in the inode of a file that a later call shares, through a read-only descriptor."""
     with open(__file__, "rb") as shared:
         for request in (EXT4_SETVERSION, FS_GETVERSION):
             try:
@@ -114,7 +114,7 @@ F_GET_RW_HINT, F_SET_RW_HINT, SHORT = 1035, 1036, struct.pack("Q", 2)
 
 @expected("OK", twice=True)
 def r_hints(model, dataset):
-    """Sets write-lifetime hints on files that a later call shares. Setting one needs no write permission."""
+    """Sets write-lifetime hints on files that a later call shares. Setting a hint needs no write permission."""
     for path in (f"{data_directory()}/labels.npy", os.__file__, f"{sys.prefix}/pyvenv.cfg"):
         if not os.path.exists(path):
             continue
@@ -134,7 +134,7 @@ def r_hints(model, dataset):
     known_breach="the kernel numbers pipes and sockets over the whole machine, and tells the number of each",
 )
 def r_inode_numbers(model, dataset):
-    """Infers the number of pipes and sockets created so far on the machine from the inode number of a new one."""
+    """Infers from the inode number of a new pipe how many pipes and sockets the machine has created."""
     first = os.fstat(os.pipe()[0]).st_ino
     for _ in range(5000):
         for end in os.pipe():
@@ -145,7 +145,7 @@ def r_inode_numbers(model, dataset):
 
 @expected("OK", twice=True)
 def r_left_files(model, dataset):
-    """Leaves marks in every scratch place, and looks for those of an earlier call. Each call has its own."""
+    """Leaves marks in every scratch place, and looks for marks of an earlier call. Each call has new scratch places."""
     submission = os.path.dirname(__file__)
     for place in {"/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", os.environ["TMPDIR"], submission}:
         if os.path.exists(f"{place}/mark"):
@@ -157,7 +157,7 @@ def r_left_files(model, dataset):
 
 
 def mark(*holders):
-    """Look for marks, and leave them."""
+    """Print BREACH for each object that has a mark, then mark all objects."""
     for holder in holders:
         if "mark" in vars(holder):
             print(f"BREACH: a mark in {holder}")
@@ -166,7 +166,7 @@ def mark(*holders):
 
 @expected("OK", runtime="tensorflow", twice=True)
 def r_left_globals(model, dataset):
-    """Leaves marks in modules, the environment and the interpreter, and looks for those of an earlier call."""
+    """Leaves marks in modules, the environment and the interpreter, and looks for marks of an earlier call."""
     mark(builtins, os, np, tf, tf.keras.layers.Dense, type(model))
     if "MARK" in os.environ:
         print("BREACH: a mark in the environment")
@@ -175,7 +175,7 @@ def r_left_globals(model, dataset):
 
 @expected("OK", runtime="jax", twice=True)
 def r_left_in_jax(model, dataset):
-    """Leaves marks in JAX and Keras, and looks for those of an earlier call."""
+    """Leaves marks in JAX and Keras, and looks for marks of an earlier call."""
     mark(jax, jax.numpy, keras, keras.layers.Dense, type(model), type(dataset))
     if jax.config.jax_enable_x64 or jax.config.jax_compilation_cache_dir:
         print("BREACH: a setting of an earlier call")
@@ -212,7 +212,7 @@ def r_left_in_kernel(model, dataset):
 
 @expected("OK", runtime="torch", twice=True)
 def r_left_in_torch(model, dataset):
-    """Leaves marks in PyTorch and Keras, and looks for those of an earlier call."""
+    """Leaves marks in PyTorch and Keras, and looks for marks of an earlier call."""
     mark(torch, torch.nn.Module, torch.Tensor, keras, keras.layers.Dense, type(model), type(dataset))
     if torch.get_default_dtype() is not torch.float32:
         print("BREACH: a setting of an earlier call")
@@ -224,7 +224,7 @@ F_OFD_GETLK = 36
 
 @expected("OK")
 def r_locks(model, dataset):
-    """Sees who holds locks on files that all sandboxes share, and so can talk to calls that run at the same time."""
+    """Looks for other processes' locks on files that all sandboxes share: they could carry messages between calls."""
     with open(os.__file__, "rb") as shared:
         try:
             fcntl.flock(shared, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -252,7 +252,7 @@ def arrays(dataset):
 
 @expected("OK", twice=True)
 def r_mapped_data(model, dataset):
-    """Writes to the training data, which calls share, in every way, and looks for what an earlier call wrote."""
+    """Writes to the training data, which calls share, in every way, and looks for changes by an earlier call."""
     inputs, _ = arrays(dataset)
     address, path = inputs.ctypes.data, "/job/data/inputs.npy"
     if LEFT in inputs.tobytes() or (os.path.exists(path) and LEFT in open(path, "rb").read()):
@@ -277,7 +277,7 @@ MADV_MERGEABLE, PR_SET_MEMORY_MERGE = 12, 67
 
 @expected("OK")
 def r_merged_pages(model, dataset):
-    """Asks the kernel to merge equal pages of all processes, through which calls could learn each other's content."""
+    """Requests that the kernel merge equal pages of all processes: calls could learn each other's content from this."""
     own = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     attempt("madvise", lambda: own.madvise(MADV_MERGEABLE))
     call_all({"prctl": lambda: ctypes.CDLL(None).prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0)})
@@ -289,9 +289,9 @@ RWF_NOWAIT = 8
 
 @expected("OK")
 def r_page_cache(model, dataset):
-    """Asks which parts of shared files are in the page cache, into which an earlier call may have read them.
+    """Looks up which parts of shared files are in the page cache: an earlier call may have read them.
 
-    Calls that query or change the page cache are refused. The time of a read and its page faults are not hidden.
+    System calls that query or change the page cache are refused. The time of a read and its page faults are visible.
     """
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p
@@ -330,7 +330,7 @@ def r_page_cache(model, dataset):
     breached=("landlock", "platform"),
 )
 def r_process_numbers(model, dataset):
-    """Infers the number of earlier processes from the ID of a new one. In each call, IDs start at 1."""
+    """Infers the number of earlier processes from the ID of a new process. In each call, IDs start at 1."""
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -343,7 +343,7 @@ IN_OPEN = 0x20
 
 @expected("OK")
 def r_watches(model, dataset):
-    """Watches files that all sandboxes share, and so sees what calls that run at the same time open."""
+    """Watches files that all sandboxes share, to see when concurrent calls open them."""
     libc = ctypes.CDLL(None, use_errno=True)
     events = libc.inotify_init1(os.O_NONBLOCK)
     if events < 0 or libc.inotify_add_watch(events, os.__file__.encode(), IN_OPEN) < 0:

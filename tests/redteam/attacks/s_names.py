@@ -10,7 +10,7 @@ from attack_suite import expected
 
 @expected("OK", under_landlock=("FORBIDDEN",))  # mounts are not shown
 def s_names_in_mounts(model, dataset):
-    """Reads where its files come from. The kernel shows every mount's source, so sources are anonymous copies."""
+    """Reads the sources of its mounts, which the kernel shows. The sources are anonymous copies."""
     mounts = open("/proc/self/mountinfo").read() + open("/proc/self/mounts").read()
     for name in ("@TASK@", "single", "model_0", "s_names_in_mounts"):
         if name in mounts:
@@ -39,7 +39,7 @@ def s_names_in_objects(model, dataset):
 
 @expected("OK")
 def s_times_and_owners(model, dataset):
-    """Reads times, owners and inode order of its files. Copies have no times."""
+    """Reads times, owners and inode order of its files. Copies have no meaningful times."""
     for directory, _, files in os.walk(os.path.dirname(__file__)):
         for path in (directory, *(os.path.join(directory, name) for name in files)):
             if os.stat(path).st_mtime != 0:

@@ -54,7 +54,7 @@ def t_becomes_root(model, dataset):
 
 @expected("OK")
 def t_clone3(model, dataset):
-    """Makes a namespace by clone3, whose flags lie in memory where no filter sees them. It does not exist here."""
+    """Makes a namespace with clone3, whose flags lie in memory where no filter sees them. The filter refuses clone3."""
     libc = ctypes.CDLL(None, use_errno=True)
     arguments = (ctypes.c_uint64 * 11)(0x10000000, 0, 0, 0, 17)
     child = libc.syscall(435, arguments, ctypes.sizeof(arguments))
@@ -77,7 +77,7 @@ CALLS = {
 
 @expected("OK")
 def t_kernel_surface(model, dataset):
-    """Makes system calls that open much of the kernel to attack, or change the machine."""
+    """Makes system calls that expose much of the kernel to attacks, or change the machine."""
     libc = ctypes.CDLL(None, use_errno=True)
     call_all({name: lambda call=call: libc.syscall(*call) for name, call in CALLS.items()})
 
@@ -87,7 +87,7 @@ PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_RET_ALLOW = 22, 38, 0x7FFF0000
 
 @expected("OK")
 def t_loosens_filter(model, dataset):
-    """Adds a system-call filter that allows everything, and asks for one that reports to itself."""
+    """Adds a system-call filter that allows everything, and requests a filter that reports to itself."""
     libc = ctypes.CDLL(None, use_errno=True)
     code = (ctypes.c_uint64 * 1)(SECCOMP_RET_ALLOW << 32 | 0x06)
     program = (ctypes.c_uint64 * 2)(1, ctypes.addressof(code))
@@ -102,7 +102,7 @@ MS_REMOUNT, MS_BIND = 32, 4096
 
 @expected("OK")
 def t_mounts(model, dataset):
-    """Mounts, remounts writable, unmounts, changes the root, by the old calls and the new ones."""
+    """Mounts, remounts as writable, unmounts and changes the root, with old and new system calls."""
     libc = ctypes.CDLL(None, use_errno=True)
     calls = {
         "mount": lambda: libc.mount(b"none", b"/tmp", b"tmpfs", 0, None),
@@ -143,7 +143,7 @@ PRCTL, PR_SET_PDEATHSIG = 157, 1
 
 @expected("OK")
 def t_outlives_harness(model, dataset):
-    """Clears the signal that its parent's death sends, so that it would outlive the harness."""
+    """Clears the signal of its parent's death, to outlive the harness."""
     libc = ctypes.CDLL(None, use_errno=True)
     for option in (PR_SET_PDEATHSIG, PR_SET_PDEATHSIG | 1 << 32, PR_SET_PDEATHSIG | 1 << 63):
         for number in (0, signal.SIGCHLD, 1 << 32):
@@ -171,7 +171,7 @@ X32_GETPID = 0x40000027
 
 @expected("CRASH")
 def t_x32_calls(model, dataset):
-    """Makes a system call by the x32 interface, whose numbers have an extra bit: fatal, or unknown to the kernel."""
+    """Makes a system call by the x32 interface, whose numbers have an extra bit. The call is fatal or unknown."""
     if platform.machine() != "x86_64":
         os._exit(0)
     if ctypes.CDLL(None).syscall(X32_GETPID) >= 0:

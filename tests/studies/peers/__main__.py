@@ -1,9 +1,9 @@
-"""Values and processor time of measures beside those of the same measures of peers.
+"""Prints values and processor time of measures beside those of other libraries (peers) for the same measures.
 
     .venv/bin/python -m tests.studies.peers PYTHON
 
-PYTHON is the interpreter of an environment with what `theirs.py` imports. Each library runs in a process of its own
-with one thread, on equal weights and data, and both take turns. A first call of each is not timed.
+PYTHON is the interpreter of an environment with the imports of `theirs.py`. Each library runs in its own process with
+one thread, on equal weights and data; calls alternate between both. The first calls are not timed.
 """
 
 import sys

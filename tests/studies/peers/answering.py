@@ -1,6 +1,6 @@
-"""A process that is told on its standard input what to compute, and answers with values and seconds of processor time.
+"""A process that reads names of functions, and answers with their values and seconds of processor time.
 
-It imports nothing but the standard library, since peers have an environment of their own.
+It imports only the standard library, since peers have their own environment.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 def answer(**functions):
-    """For each line read, a function's name and arguments, print its result and the seconds that it took."""
+    """For each line with a function's name and arguments, print the function's result and its processor seconds."""
     for line in sys.stdin:
         name, *arguments = json.loads(line)
         with contextlib.redirect_stdout(sys.stderr):  # libraries print
@@ -38,7 +38,7 @@ class Asked:
         self.process = subprocess.Popen(command, text=True, env=os.environ | ONE_THREAD, **pipes)
 
     def __call__(self, name, *arguments):
-        """The function's result, and its seconds."""
+        """Return the function's result, and its processor seconds."""
         self.process.stdin.write(json.dumps([name, *arguments]) + "\n")
         self.process.stdin.flush()
         found = self.process.stdout.readline()

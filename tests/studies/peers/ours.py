@@ -1,7 +1,7 @@
 """Answers with the measures of this library, and writes the networks and data that peers read.
 
-When a call is timed, the network is taken apart, its functions are compiled, and training data are read. Nothing else
-is left of the call before.
+Before a timed call, the network is analysed, its functions are compiled, and training data are read. No other results
+of an earlier call are cached.
 """
 
 import sys
@@ -22,7 +22,7 @@ NETWORKS = {"118,498": ((28, 28, 1), (16, 32), 72), "5,961,408": ((32, 32, 3), (
 
 
 def trained(shape, channels, units, number=2048):
-    """A network, trained for a moment on prototypes under noise, a fifth of them with a label drawn anew."""
+    """Return a network, trained shortly on noisy prototypes, of which a fifth have random labels; and these data."""
     tf.keras.utils.set_random_seed(0)
     convolutions = [
         part for n in channels for part in (layers.Conv2D(n, 3, padding="same", activation="relu"), layers.MaxPool2D())
@@ -40,7 +40,7 @@ def trained(shape, channels, units, number=2048):
 
 
 def write(file, model, images, labels):
-    """Kernels as PyTorch has them, the last channels first: layer by layer, with biases."""
+    """Write kernels and biases in PyTorch's order, and the data."""
     shape, arrays = None, []
     for layer in model.layers:
         if isinstance(layer, layers.Flatten):

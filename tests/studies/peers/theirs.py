@@ -1,6 +1,6 @@
-"""Answers with the measures of peers, in an environment of theirs: PyTorch and what is imported below.
+"""Answers with the measures of peers, in their own environment: PyTorch and the libraries imported below.
 
-Each peer is called as its manual has it, on batches that need no loading.
+Each peer is called as its manual says, on batches in memory.
 """
 
 import functools
@@ -25,7 +25,7 @@ PEERS = ("torch", "backpack-for-pytorch", "curvlinops-for-pytorch", "pyhessian",
 
 
 def read(file):
-    """Network and batches."""
+    """Return the network and the batches of data."""
     found = np.load(file)
     arrays = [torch.from_numpy(found[f"arr_{i}"].copy()) for i in range(len(found.files) - 2)]
     kernels, parts = arrays[::2], []
@@ -46,7 +46,7 @@ def n_examples(batches):
 
 @functools.cache
 def extended(model):
-    """A copy of the model and a loss for BackPACK; other peers do not see the copy."""
+    """Return a copy of the model and a loss, both extended by BackPACK; other peers get the original model."""
     import copy
 
     from backpack import extend
@@ -55,7 +55,7 @@ def extended(model):
 
 
 def followed(model, batches, *extensions):
-    """Yield the parameters of BackPACK's copy after a backward pass of each batch, with results of the extensions."""
+    """For each batch, run a backward pass and yield the parameters of BackPACK's copy, with the extensions' results."""
     from backpack import backpack
 
     model, loss = extended(model)
@@ -87,7 +87,7 @@ def gsnr(model, batches):
 
 
 def trace_of_diagonal(model, batches):
-    """The Hessian's trace of a network of ReLUs, which is that of its generalized Gauss-Newton matrix."""
+    """Return the trace of the Hessian of a ReLU network, which is that of its generalized Gauss-Newton matrix."""
     from backpack.extensions import DiagGGNExact
 
     found = [sum(p.diag_ggn_exact.sum() for p in some) for some in followed(model, batches, DiagGGNExact())]
@@ -159,7 +159,7 @@ def normalized_loss(logits, labels):
 
 @torch.no_grad()
 def adaptive_sharpness_avg(model, batches):
-    """A rise for each of 20 changes of a batch, as in section 3 of Andriushchenko et al. 2023."""
+    """Return the mean rise of the loss over 20 changes per batch, as in section 3 of Andriushchenko et al. 2023."""
     torch.manual_seed(0)
     trained, total = [p.clone() for p in model.parameters()], 0.0
     for images, labels in batches:

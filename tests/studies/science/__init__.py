@@ -1,1 +1,1 @@
-"""Tests of the papers' claims on newly trained corpora: `make science` writes docs/science.md."""
+"""Tests papers' claims on newly trained corpora: `make science` writes docs/science.md."""

@@ -2,8 +2,8 @@
 
     python -m tests.studies.science [digits] [fashion_mnist] [synthetic]
 
-Without names, all settings are tried. Everything is kept in build/science: the same command continues after an
-interruption.
+Without names, all settings are tried. Everything is kept in build/science, so the same command resumes an interrupted
+run.
 """
 
 import subprocess
@@ -29,7 +29,7 @@ PGDL, WHOLE = Path(sys.executable).with_name("pgdl"), (0, 1)
 
 
 def main(names: list[str]) -> None:
-    """Try the claims in some settings, or all."""
+    """Try the claims in the named settings, by default in all."""
     if unknown := set(names) - set(SETTINGS):
         sys.exit(f"unknown: {', '.join(sorted(unknown))}; settings are {', '.join(SETTINGS)}")
     for setting in map(SETTINGS.__getitem__, names or SETTINGS):
@@ -44,7 +44,7 @@ def main(names: list[str]) -> None:
 
 
 def make_evidence(place: Path, setting: Setting) -> None:
-    """Train the corpora of a setting and run its commands, as far as that is not done."""
+    """Train the corpora of a setting and run its commands, as far as their results are missing."""
     if setting is SYNTHETIC:
         if not (place / "synthetic.csv").exists():
             write_outcomes(run_experiment(), place / "synthetic.csv")
@@ -57,7 +57,7 @@ def make_evidence(place: Path, setting: Setting) -> None:
 
 
 def tried(claim: Claim, evidence: Evidence) -> Finding:
-    """Try a claim and print what came out."""
+    """Try a claim, print the finding, and return it."""
     try:
         found = claim.check(evidence)
     except Missing as missing:
@@ -67,7 +67,7 @@ def tried(claim: Claim, evidence: Evidence) -> Finding:
 
 
 def run(arguments: list[str]) -> None:
-    """Run a command of the project; ends everything if it fails."""
+    """Run a `pgdl` command; exit if it fails."""
     print(shown(arguments), flush=True)
     if subprocess.run([PGDL, *arguments], check=False).returncode not in WHOLE:
         sys.exit(f"failed: {shown(arguments)}")

@@ -19,7 +19,7 @@ FAMILIES = (
 
 
 def commands(place: Path, setting: Setting) -> dict[str, list[str]]:
-    """Return every command of a setting by its key, as arguments of `pgdl`, with paths inside `place`."""
+    """Return key -> arguments of each `pgdl` command of a setting, with paths inside `place`."""
     if not setting.data:
         return {}
     tasks = ["--tasks", str(place / "tasks")]

@@ -1,4 +1,4 @@
-"""The corpora of the claims: recipes, and the data of those that are not shipped."""
+"""The corpora of the claims: recipes, and data of recipes that are not shipped."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ STAGES = (1, 3, 8, 25, 80)
 
 
 def write_recipes(directory: Path, setting: Setting) -> dict[str, Path]:
-    """Write the recipes of a setting that are not shipped, and their data; returns the recipes of all by name."""
+    """Write the recipes of a setting that are not shipped, and their data; return name -> recipe, shipped or not."""
     directory.mkdir(parents=True, exist_ok=True)
     own = _of_digits() if setting is DIGITS else _of_fashion(directory)
     write_torus(directory / "torus.npz", setting)
@@ -37,7 +37,7 @@ def stage_name(epochs: int) -> str:
 
 
 def _of_digits() -> dict[str, str]:
-    """The shipped tasks with other models on another split."""
+    """Return the shipped recipes with another seed of the data's split and other seeds of models."""
     texts = {name: _shipped(name.replace("held_out", "digits"), name) for name in DIGITS.held_out}
     return {
         name: text.replace("[data]", f"[data]\nseed = {SPLIT_SEED}", 1).replace(
@@ -48,7 +48,7 @@ def _of_digits() -> dict[str, str]:
 
 
 def _of_fashion(directory: Path) -> dict[str, str]:
-    """Those of invariance and of the testbed with other images, and the one of errors."""
+    """Return the recipes of invariance and the testbed on Fashion-MNIST, and the recipe `errors`."""
     write_testbed(directory / FASHION.testbed_data)
     data = {FASHION.invariance: FASHION.data, FASHION.testbed: f'source = "npz"\npath = "{FASHION.testbed_data}"'}
     of_digits = {FASHION.invariance: DIGITS.invariance, FASHION.testbed: DIGITS.testbed}

@@ -1,4 +1,4 @@
-"""Results of the commands and shipped records: values of measures, gaps, and the tables of the protocols."""
+"""Results of the commands and shipped records: values of measures, gaps, and the protocols' tables."""
 
 import csv
 import functools
@@ -27,7 +27,7 @@ class Missing(Exception):
 
 
 class Evidence:
-    """The files of one run of all commands of a setting, and the records of its shipped corpora."""
+    """The files that all commands of a setting wrote, and the records of the setting's shipped corpora."""
 
     def __init__(self, place: Path, setting: Setting) -> None:
         self.place, self.setting = place, setting
@@ -41,7 +41,7 @@ class Evidence:
 
     @functools.cache  # noqa: B019
     def _values(self) -> dict[tuple[str, str], dict[str, float]]:
-        """Read the newest values: (task, measure) -> model -> value."""
+        """Return the newest values: (task, measure) -> model -> value."""
         found: dict[tuple[str, str], dict[str, float]] = {}
         for file in (self.place / "results.db", *self._shipped_records()):
             with Records(str(file)) as records:
@@ -51,7 +51,7 @@ class Evidence:
         return found
 
     def _shipped_records(self) -> Iterator[Path]:
-        """Unpack the shipped records."""
+        """Unpack the shipped records, and yield the files."""
         for packed in sorted(self.setting.shipped.glob("*.db.xz")) if self.setting.shipped else ():
             file = self.place / packed.stem
             file.write_bytes(lzma.decompress(packed.read_bytes()))
@@ -67,7 +67,7 @@ class Evidence:
         """Return the held-out tasks on which all these measures have a value for every model.
 
         Raises:
-            Missing: there is none.
+            Missing: there is no such task.
         """
         tasks = [task for task in self.setting.held_out if self.measures(task).issuperset(measures)]
         if not tasks:
@@ -80,22 +80,22 @@ class Evidence:
         return np.array([values[model] for model in self.reference(task).models])
 
     def gaps(self, task: str) -> Vector:
-        """Return the gaps in the same order."""
+        """Return the gaps of a task's models, in the order of `values`."""
         return np.array(list(self.reference(task).gaps.values()))
 
     def calls(self, task: str, measure: str) -> TaskCalls:
-        """Return grid, gaps and values of a measure on a task, as scoring takes them."""
+        """Return grid, gaps and values of a measure on a task, as `scoring` expects them."""
         reference = self.reference(task)
         values = dict(zip(reference.models, self.values(task, measure).tolist(), strict=True))
         return TaskCalls(reference.grid, reference.gaps, values)
 
     def table(self, file: str) -> list[dict[str, str]]:
-        """Read a CSV file of a protocol."""
+        """Return the rows of a protocol's CSV file."""
         return list(csv.DictReader((self.place / file).read_text().splitlines()))
 
 
 def bootstrap(statistic: Callable[..., float], *columns: Vector) -> tuple[float, float]:
-    """Return the 90 % interval of a statistic of columns (n,) when rows are drawn with replacement."""
+    """Return the 90 % bootstrap interval of a statistic of columns of shape (n,); rows are resampled."""
     random, n = np.random.default_rng(0), len(columns[0])
     draws = (random.integers(n, size=n) for _ in range(DRAWS))
     found = [statistic(*(column[rows] for column in columns)) for rows in draws]
@@ -104,7 +104,7 @@ def bootstrap(statistic: Callable[..., float], *columns: Vector) -> tuple[float,
 
 
 def correlation(first: Vector, second: Vector) -> float:
-    """Return Spearman's rank correlation, NaN if one is constant."""
+    """Return Spearman's rank correlation, or NaN if an argument is constant."""
     from scipy.stats import rankdata
 
     ranks = rankdata(first), rankdata(second)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """Whether a claim held here."""
+    """Whether a claim held in a setting."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -23,13 +23,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What came out.
+    """The result of trying a claim in a setting.
 
     Attributes:
-        number: the figures that decide, with their names.
+        number: the deciding figures, with their names.
         interval: 90 % intervals of the figures, or the reason why they are missing.
-        verdict: what follows.
-        needed: how many networks would decide what is undecided (`tests.studies.science.judgement`); empty otherwise.
+        verdict: whether the claim held.
+        needed: how many networks would decide an undecided claim (`tests.studies.science.judgement`), or empty.
         remark: why the verdict is not `reproduced`, or what limits it.
     """
 
@@ -42,15 +42,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim.
+    """A claim of a paper, and how it is tried.
 
     Attributes:
         text: the claim in a sentence.
         source: paper and place.
         command: key of the command in `commands` that makes the evidence, or `synthetic`.
-        power: name of each setting of a trial -> the power of its evidence, stated before it is
-            looked at.
-        check: finds out.
+        power: name of each setting in which the claim is tried -> power of its evidence, stated before it was seen.
+        check: returns the finding.
     """
 
     text: str
@@ -67,7 +66,7 @@ CLAIMS: list[Claim] = []
 def claim(
     text: str, source: str, command: str, power: str | Mapping[str, str]
 ) -> Callable[[Callable[["Evidence"], Finding]], None]:
-    """Register a function that finds out whether a claim holds; a power alone is that on all images."""
+    """Return a decorator that registers a claim's check; if `power` is a text, it applies to both image settings."""
     powers = dict.fromkeys((DIGITS.name, FASHION.name), power) if isinstance(power, str) else power
 
     def register(check: Callable[["Evidence"], Finding]) -> None:

@@ -1,4 +1,4 @@
-"""Images that recipes read from files: on a torus, and all classes of a part of Fashion-MNIST."""
+"""Writes images for recipes: shifted on a torus, or a part of Fashion-MNIST with all of its classes."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ Labels = NDArray[np.int32]
 
 
 def write_torus(file: Path, setting: Setting) -> None:
-    """Put every image at a place of its own, uniform over the torus."""
+    """Write images, each shifted by a random distance, uniform over the torus."""
     images, labels = _digits() if setting is DIGITS else _fashion()
     random = np.random.default_rng(0)
     order = random.permutation(len(labels))
@@ -38,7 +38,7 @@ def write_torus(file: Path, setting: Setting) -> None:
 
 
 def write_testbed(file: Path) -> None:
-    """Write a part of Fashion-MNIST with all classes: the whole of it takes hours."""
+    """Write a part of Fashion-MNIST with all classes: with all images, the testbed would take hours."""
     n_train, n_test = OF_TESTBED
     data = _load({"n_train": n_train, "n_test": n_test})
     np.savez(
@@ -48,7 +48,7 @@ def write_testbed(file: Path) -> None:
 
 
 def _digits() -> tuple[Images, Labels]:
-    """All digits, shape (1797, 8, 8), and their labels."""
+    """Return all digits, shape (1797, 8, 8), and their labels."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()
@@ -56,11 +56,11 @@ def _digits() -> tuple[Images, Labels]:
 
 
 def _fashion() -> tuple[Images, Labels]:
-    """Some images of Fashion-MNIST, made smaller, and their labels."""
+    """Return some images of Fashion-MNIST, reduced in size, and their labels."""
     data = _load({"n_train": N_ON_TORUS, "resize": SIDE_ON_TORUS})
     return data.train_inputs[..., 0], data.train_labels
 
 
 def _load(keys: dict[str, int]) -> Data:
-    """Load Fashion-MNIST with keys of `[data]` of a recipe."""
+    """Load Fashion-MNIST with these keys of a recipe's `[data]`."""
     return load_data(DataRecipe.model_validate({"source": "fashion_mnist", **keys}), Path())

@@ -1,7 +1,7 @@
-"""Verdicts from intervals and p-values, and how many networks would decide what they leave undecided.
+"""Verdicts from intervals and p-values, and how many networks would decide an undecided claim.
 
-The numbers are extrapolations from what was seen: they take the estimate for the truth, and let errors fall with the
-square root of the number of networks. As the estimate has an error itself, they tell the order of magnitude.
+These numbers are extrapolations: they take the estimate for the truth, and assume that errors fall with the square root
+of the number of networks. Since the estimate has an error, they are orders of magnitude.
 """
 
 import math
@@ -16,13 +16,13 @@ NONE = "none can be said: it looks like chance"
 def by_interval(
     estimate: float, ends: tuple[float, float], n: int, unit: str = "networks", nothing: float = 0.0
 ) -> tuple[Verdict, str]:
-    """Return the verdict on a claim that a number is above `nothing`, and what would decide it if it is undecided.
+    """Return the verdict on the claim that a number is above `nothing`, and how many networks would decide it.
 
     Args:
-        estimate: the number.
+        estimate: the estimated number.
         ends: its interval.
         n: size of the sample that the interval comes from.
-        unit: what the sample consists of.
+        unit: the elements of the sample.
         nothing: the value that decides.
     """
     low, high = ends
@@ -36,7 +36,7 @@ def by_interval(
 
 
 def by_p_value(p_value: float, level: float, n: int) -> tuple[Verdict, str]:
-    """Return the same for a one-sided test of a mean over n networks, which is normal under chance."""
+    """Return the verdict of a one-sided test of a mean over n networks, and how many networks would decide it."""
     if p_value < level:
         return Verdict.REPRODUCED, ""
     normal = NormalDist()

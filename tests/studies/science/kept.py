@@ -1,4 +1,4 @@
-"""The findings of each setting, kept in tests/studies/science/findings: a setting can be tried alone."""
+"""The stored findings of each setting, in tests/studies/science/findings: settings can be tried separately."""
 
 import json
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ def file_of(setting: Setting) -> Path:
 
 
 def write_findings(setting: Setting, findings: Mapping[str, Finding]) -> None:
-    """Keep what came out of all claims of a setting, with the tests as they are now.
+    """Store the findings of all claims of a setting, and the current form of the claims' tests.
 
     Args:
         setting: where the claims were tried.
-        findings: text of each claim -> what came out.
+        findings: text of each claim -> finding.
     """
     claims = {claim.text: claim for claim in CLAIMS}
     kept = {text: _test(claims[text], setting) | asdict(finding) for text, finding in findings.items()}
@@ -32,7 +32,7 @@ def write_findings(setting: Setting, findings: Mapping[str, Finding]) -> None:
 
 
 def read_findings(setting: Setting) -> dict[str, Finding]:
-    """Return text -> finding of all claims of a setting; claims whose test has changed since are not tried."""
+    """Return text of a claim -> finding in a setting; a claim whose test has changed since counts as not tried."""
     kept = json.loads(file_of(setting).read_text()) if file_of(setting).exists() else {}
     return {claim.text: _finding(claim, setting, kept) for claim in CLAIMS if setting.name in claim.power}
 
@@ -45,5 +45,5 @@ def _finding(claim: Claim, setting: Setting, kept: Mapping[str, Mapping[str, str
 
 
 def _test(claim: Claim, setting: Setting) -> dict[str, str]:
-    """Return what a test says of itself: another source, command or power is another test."""
+    """Return what identifies a claim's test: its source, command and power."""
     return {"source": claim.source, "command": claim.command, "power": claim.power[setting.name]}

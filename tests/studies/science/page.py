@@ -1,6 +1,6 @@
 """The page docs/science.md: findings on the papers' claims.
 
-`python -m tests.studies.science.page` writes it from the findings that are kept.
+`python -m tests.studies.science.page` writes it from the stored findings.
 """
 
 import textwrap
@@ -51,7 +51,7 @@ Findings = Mapping[str, Mapping[str, Finding]]
 
 
 def write_page() -> None:
-    """Write the page from the findings that are kept."""
+    """Write the page from the stored findings."""
     findings = {setting.name: read_findings(setting) for setting in SETTINGS.values()}
     (ROOT / "docs" / "science.md").write_text(page_text(findings))
 
@@ -62,7 +62,7 @@ def page_text(findings: Findings) -> str:
 
 
 def _counts(findings: Findings) -> Iterator[str]:
-    """Yield the number of claims with each verdict, by setting."""
+    """Yield, for each setting, the number of claims with each verdict."""
     for setting in SETTINGS.values():
         counted = Counter(finding.verdict for finding in findings[setting.name].values())
         summary = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict])
@@ -70,7 +70,7 @@ def _counts(findings: Findings) -> Iterator[str]:
 
 
 def _verdicts(findings: Findings) -> Iterator[str]:
-    """Yield the table of the claims and what came out in each setting."""
+    """Yield the table of all claims with their findings in each setting."""
     columns = ["", "claim", "corpora", "verdict", "number", "90 % interval", "would decide"]
     yield from [_row(columns), "|---" * len(columns) + "|"]
     for number, claim in enumerate(CLAIMS, 1):
@@ -81,7 +81,7 @@ def _verdicts(findings: Findings) -> Iterator[str]:
 
 
 def _notes(findings: Findings) -> Iterator[str]:
-    """Yield the source and the remarks of each claim; claims in a row may share them."""
+    """Yield the source and the remarks of each claim; consecutive claims may share a source."""
     yield from ["## Sources and remarks", ""]
     for source, group in groupby(enumerate(CLAIMS, 1), lambda item: item[1].source):
         claims = dict(group)
@@ -94,13 +94,13 @@ def _notes(findings: Findings) -> Iterator[str]:
 
 
 def _of(claim: Claim, findings: Findings) -> dict[str, Finding]:
-    """Title of each setting in which a claim was tried -> finding."""
+    """Return setting's title -> finding, for each setting in which a claim was tried."""
     tried = [setting for setting in SETTINGS.values() if setting.name in claim.power]
     return {setting.title: findings[setting.name][claim.text] for setting in tried}
 
 
 def _each(name: str, texts: Mapping[str, str]) -> str:
-    """Return the texts of the settings as a sentence, a shared text once; empty without texts."""
+    """Return the settings' texts as a sentence, with equal texts once; "" without texts."""
     if not texts:
         return ""
     shared = len(set(texts.values())) == 1

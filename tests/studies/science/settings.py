@@ -1,4 +1,4 @@
-"""The settings of the claims: images, and corpora of them."""
+"""The settings in which claims are tried: images, and corpora of networks on them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +14,15 @@ class Setting:
 
     Attributes:
         name: of the directory of the evidence and of the file of the findings.
-        title: as the page has it.
+        title: on the page.
         data: lines of `[data]` in recipes.
-        held_out: tasks of other models than those on which anything was tuned.
-        shipped: where reference data and records of the held-out tasks are shipped; None: they are trained.
-        errors: the task whose errors are looked at image by image.
+        held_out: tasks whose models were never used for tuning.
+        shipped: where reference data and records of the held-out tasks are shipped, or None if these are trained.
+        errors: the task whose errors are analysed image by image.
         invariance: the task of networks that were trained with more and less augmentation.
         testbed: the task of networks that have seen half of the classes.
-        testbed_data: all classes, as `pgdl testbed --data` takes them; a file is one beside the recipes.
-        n_seeds: number of networks of each setting of the grid of the stages of training.
+        testbed_data: all classes, for `pgdl testbed --data`; a file lies beside the recipes.
+        n_seeds: number of networks with the same hyperparameters in tasks of stages of training.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Recipes of corpora that are not shipped, as templates of the setting's title and data."""
+"""Recipes of corpora that are not shipped, as templates for the setting's title and data."""
 
 #: Networks on images at any place of a torus: shifts in a circle change neither label nor density.
 TORUS = """

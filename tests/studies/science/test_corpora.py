@@ -1,4 +1,4 @@
-"""The recipes of each setting: valid, and of the images of the setting."""
+"""Tests of the recipes of each setting: they are valid, and use the setting's images."""
 
 from pathlib import Path
 

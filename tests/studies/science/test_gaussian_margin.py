@@ -1,4 +1,4 @@
-"""Two Gaussians with a margin: densities, and estimates without bias."""
+"""Tests of two Gaussians with a margin: densities, and estimates without bias."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_points_are_beyond_the_margin_on_their_own_side() -> None:
 
 
 def test_the_density_is_that_of_the_sample() -> None:
-    """The share of points by first coordinate, against the density integrated over the others."""
+    """The distribution of the first coordinate in a sample equals the integral of the density."""
     points, labels = sample(200_000)
     places = np.linspace(0.1001, 8, 60)
     grid = np.zeros((60, 5))
@@ -58,7 +58,7 @@ def test_two_points_compare_as_their_distances_from_the_centres() -> None:
 
 @STEPS
 def test_projections_give_the_density_of_the_points_themselves(step: float) -> None:
-    """h by its definition: all preimages of a misclassified point, and their densities."""
+    """The density h is computed by its definition, from all points that move to a misclassified point."""
     points, labels = sample(4000)
     points = points.astype(np.float64)
     direction = WEIGHTS / np.linalg.norm(WEIGHTS)

@@ -1,4 +1,4 @@
-"""Numbers of networks that would decide: closed forms."""
+"""Tests of the numbers of networks that would decide a claim: closed forms."""
 
 import math
 from statistics import NormalDist
@@ -25,7 +25,7 @@ def test_what_is_decided_needs_nothing(ends: tuple[float, float], verdict: Verdi
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_twice_the_half_width_needs_four_times_the_networks(sign: int) -> None:
-    """An interval of 0.1 +- 0.2 ends at 0 with four times the networks, on either side of the value that decides."""
+    """With four times as many networks, an interval of 0.1 +- 0.2 would end at the deciding value."""
     low, high = sorted((sign * 0.3, sign * -0.1))
     assert number(by_interval(sign * 0.1, (low, high), 10)) == 40
     assert number(by_interval(5 + sign * 0.1, (5 + low, 5 + high), 10, nothing=5.0)) == 40
@@ -45,7 +45,7 @@ def test_no_number_is_said_where_the_estimate_is_the_value() -> None:
 
 
 def test_the_mean_of_normal_numbers_is_significant_with_the_number_said() -> None:
-    """A mean of 0.3 over n numbers of deviation 1 has a z of 0.3 sqrt(n)."""
+    """A mean of 0.3 over n numbers with standard deviation 1 has z = 0.3 sqrt(n)."""
     normal = NormalDist()
     needed = (normal.inv_cdf(0.95) / 0.3) ** 2  # 30.06
     assert number(by_p_value(1 - normal.cdf(0.3 * math.sqrt(10)), 0.05, 10)) == math.ceil(needed)

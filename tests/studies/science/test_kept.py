@@ -1,4 +1,4 @@
-"""Findings are kept for each setting, and a claim whose test has changed is not tried there."""
+"""Tests of stored findings: each setting has its own, and a claim whose test has changed counts as not tried."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def change(setting: Setting, name: str, value: str) -> None:
-    """Change a kept value of the first claim."""
+    """Change a stored value of the first claim."""
     file = kept.file_of(setting)
     content = json.loads(file.read_text())
     content[OF_IMAGES[0].text][name] = value

@@ -1,4 +1,4 @@
-"""The paper's synthetic experiment with few repetitions."""
+"""Tests of the paper's synthetic experiment with few repetitions."""
 
 import csv
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_independence_is_not_rejected(outcomes: Outcomes) -> None:
 
 
 def test_trainings_end_where_those_of_the_paper_do(repetitions: Repetitions) -> None:
-    """A loss of 0.25 is 10,000 times the square of half the learning rate: the penalty keeps the first weight there."""
+    """The loss 0.25 is 10,000 times the squared half learning rate: the penalty keeps the first weight at this half."""
     for one in repetitions[Setting.DEPENDENT]:
         assert one.train_accuracy == 1
         assert one.loss == pytest.approx(0.25, abs=1e-3)

@@ -1,4 +1,4 @@
-"""`python -m tests.studies.science`: settings are tried apart, and what is missing is not tried."""
+"""Tests of `python -m tests.studies.science`: settings are tried separately; claims without evidence are not tried."""
 
 from pathlib import Path
 

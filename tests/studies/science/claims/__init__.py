@@ -1,4 +1,4 @@
-"""The claims, a file for each paper, which registers them on import."""
+"""The claims: each paper has a file, which registers its claims when it is imported."""
 
 from tests.studies.science.claims import activation, competition, curves, overfitting, testbed
 from tests.studies.science.finding import CLAIMS

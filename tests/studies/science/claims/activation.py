@@ -95,7 +95,7 @@ def _(evidence: Evidence) -> Finding:
 
 
 def _errors_by_image(evidence: Evidence) -> tuple[Vector, Array]:
-    """Error rate of each test image over all models (n,), from margins that are kept, and the images."""
+    """Return the error rate of each test image over all models, shape (n,), from stored margins; and the images."""
     subject = read_subject(evidence.place / "tasks", evidence.setting.errors)
     settings = OverfitSettings(radii=(1,))
     parts = compute_grids(subject, settings, lambda: None).parts

@@ -72,7 +72,7 @@ def _(evidence: Evidence) -> Finding:
 
 
 def _both_metrics(evidence: Evidence, tasks: list[str], values: dict[str, list[Vector]]) -> tuple[Vector, Vector]:
-    """Mean information and mean absolute granulated Kendall of measures, given their values on each task."""
+    """Return mean information and mean absolute granulated Kendall of measures, from their values on each task."""
     information, kendall = np.zeros(len(values)), np.zeros(len(values))
     for place, task in enumerate(tasks):
         gaps, grid = evidence.gaps(task), evidence.reference(task).grid

@@ -92,7 +92,7 @@ _beats(
 def _difference(
     compared: Compared, rows: dict[str, dict[str, str]], first: str, second: str
 ) -> tuple[float, float, float]:
-    """Difference of two statistics' scores in points, with its 90 % interval by the jackknife over models."""
+    """Return the score difference of two statistics in points, and the ends of its 90 % jackknife interval."""
     gap, cond = np.array(compared.gaps), conditioning(compared.grid, compared.given)
     scores, left_out = [], []
     for statistic in (first, second):

@@ -17,7 +17,7 @@ PRINTED = {1: 0.598, 25: 0.151, 100: 0.115}
 
 
 def _rows(evidence: Evidence, setting: str, n_models: int) -> list[dict[str, str]]:
-    """The rows of the synthetic experiment."""
+    """Return the rows of the synthetic experiment with this setting and this number of models."""
     table = evidence.table("synthetic.csv")
     return [row for row in table if row["setting"].startswith(setting) and int(row["n_models"]) == n_models]
 

@@ -15,7 +15,7 @@ CONSISTENT = "inverse_margin"
 
 
 def _sign_errors(evidence: Evidence) -> dict[str, float]:
-    """Measure -> mean of its sign-errors of the mean error, against both slices of the testbed."""
+    """Return measure -> mean of its two sign-errors for the mean error, on both slices of the testbed."""
     columns = ("unseen 0 %: error_mean", "SSIM 1: error_mean")
     return {
         row["measure"]: sum(float(row[column]) for column in columns) / len(columns)

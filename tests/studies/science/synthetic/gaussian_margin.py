@@ -1,9 +1,9 @@
 """Two Gaussians with a margin between them: an example in which the density of adversarial examples is known.
 
 Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). Points are an equal mixture of two
-Gaussians around e1 and -e1, of which only the part beyond the margin on their own side is left; the label is the sign
-of the first coordinate. The generator moves the correctly classified points of a linear classifier by a step along its
-gradient, unless that changes their label.
+Gaussians around e1 and -e1. Of each Gaussian, only the part beyond the margin on its own side remains. The label is the
+sign of the first coordinate. The generator moves each point that a linear classifier classifies correctly by a step
+along the classifier's gradient, unless that changes the label.
 """
 
 import math
@@ -18,12 +18,12 @@ from scoring.vectors import Vector
 
 @dataclass(frozen=True)
 class LinearView:
-    """Everything about a linear classifier and some points that decides the estimates of its risk.
+    """The properties of a linear classifier and some points that determine the estimates of its risk.
 
     Attributes:
         labels: -1 or 1, shape (n_points,).
         first: first coordinate of the points, shape (n_points,).
-        along: their component in the direction of the weights, shape (n_points,).
+        along: component of the points in the direction of the weights, shape (n_points,).
         slope: first coordinate of that direction, in [-1, 1].
         offset: the bias, divided by the length of the weights.
     """
@@ -46,12 +46,12 @@ class LinearView:
 
     @property
     def losses(self) -> NDArray[np.bool_]:
-        """Whether each point is misclassified; a point on the boundary is."""
+        """Whether each point is misclassified; points on the boundary count as misclassified."""
         wrong: NDArray[np.bool_] = self.labels * (self.along + self.offset) <= 0
         return wrong
 
     def moved(self, step: float, points: ArrayLike = True) -> "LinearView":
-        """Return the view after a step of some points, against the sign of their labels."""
+        """Return the view after a step of the selected points, against the sign of their labels."""
         lengths = np.where(points, -step * self.labels, 0.0)
         first, along = self.first + lengths * self.slope, self.along + lengths
         return LinearView(self.labels, first, along, self.slope, self.offset)
@@ -91,9 +91,9 @@ class GaussianMargin:
         return np.where(np.abs(array[..., 0]) > self.margin, exponent, -np.inf)
 
     def density(self, view: LinearView, step: float) -> Vector:
-        """Return h of misclassified points, shape (n_points,), in [0, 1].
+        """Return the density h of misclassified points, shape (n_points,), in [0, 1].
 
-        Only the point itself and that from which a step leads to it are moved there.
+        Two points move to a misclassified point: the point itself, and the point from which one step leads to it.
         """
         before = view.moved(-step)
         has_other = ~before.losses & (view.labels * before.first > self.margin)

@@ -1,4 +1,4 @@
-"""One repetition of the experiment: new data, a new classifier, and everything that its test needs."""
+"""One repetition of the experiment: new data, a new classifier, and all that its test needs."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ class Setting(StrEnum):
 
     @property
     def n_test(self) -> int:
-        """Number of test points; in the dependent setting the first half of them is trained on."""
+        """Number of test points; in the dependent setting, the first half of them is also the training set."""
         return 10_000 if self is Setting.INDEPENDENT else 1000
 
 
@@ -29,7 +29,7 @@ class Repetition:
 
     Attributes:
         view: the test set as the classifier sees it.
-        loss: of the training, with the penalty.
+        loss: training loss with the penalty.
         train_accuracy: in [0, 1].
     """
 
@@ -39,7 +39,7 @@ class Repetition:
 
 
 def repeat(setting: Setting, number: int, seed: int) -> Repetition:
-    """Train a classifier on data of its own; the seed and the number decide all draws."""
+    """Train a classifier on new data; seed and number determine all random draws."""
     random = stream("overfit synthetic", seed, setting, number)
     example = GaussianMargin()
     points, labels = example.sample(setting.n_test, random)

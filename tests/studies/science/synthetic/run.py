@@ -1,4 +1,4 @@
-"""Runs the experiment: repetitions of both settings, and their tests with steps of many lengths."""
+"""Runs the experiment: repetitions of both settings, and tests with steps of many lengths."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ COLUMNS = ("setting", "epsilon", "n_models", "n_tests", "p_mean", "p_low", "p_hi
 
 @dataclass(frozen=True)
 class AtStep:
-    """The outcome of one setting with steps of one length; arrays have the shape (n_repetitions,).
+    """The results of one setting with steps of one length; arrays have the shape (n_repetitions,).
 
     Attributes:
         step: the length.
@@ -42,7 +42,7 @@ class AtStep:
 
 
 def run_experiment(n_repetitions: int = 100, seed: int = 0) -> dict[Setting, list[Repetition]]:
-    """Train the classifiers of both settings."""
+    """Train the classifiers of both settings, and test them with steps of all lengths."""
     return {setting: [repeat(setting, number, seed) for number in range(n_repetitions)] for setting in Setting}
 
 
@@ -58,13 +58,13 @@ def at_step(repetitions: Sequence[Repetition], step: float) -> AtStep:
 
 
 def _p_values(estimates: Sequence[RiskEstimates], n_models: int) -> Vector:
-    """Return the p-values of as many groups of `n_models` repetitions as there are."""
+    """Return the p-value of each complete group of `n_models` repetitions."""
     starts = range(0, len(estimates) - n_models + 1, n_models)
     return np.array([pairwise_independence_test(*estimates[start : start + n_models]).p_value for start in starts])
 
 
 def write_outcomes(repetitions: dict[Setting, list[Repetition]], file: Path) -> None:
-    """Write a row for each setting, epsilon and number of models as CSV."""
+    """Write a CSV file with a row for each setting, epsilon and number of models."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", newline="") as stream:
         writer = csv.writer(stream)

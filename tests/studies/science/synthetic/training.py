@@ -37,11 +37,10 @@ class Classifier:
 
 
 def train(points: Array, labels: NDArray[np.floating], penalty: float, random: np.random.Generator) -> Classifier:
-    """Train for `STEPS` steps, from weights of zero, in batches that are drawn anew for every epoch.
+    """Train for `STEPS` steps from weights of zero; batches are drawn anew for every epoch.
 
-    A point's gradient is exactly zero in float32 once its probability rounds to one. The training ends early once that
-    is so for all points: then no weight moves any more, but for the first one, which the penalty throws from one side
-    of zero to the other.
+    A point's gradient is exactly zero in float32 as soon as its probability rounds to one. The training ends early when
+    this holds for all points: then only the first weight still moves, and the penalty lets it oscillate around zero.
 
     Args:
         points: shape (n_points, dimension); the number is a multiple of `BATCH`.
@@ -70,6 +69,6 @@ def train(points: Array, labels: NDArray[np.floating], penalty: float, random: n
 
 
 def _residuals(margins: Array) -> Array:
-    """Return 1 minus the probability of the true class: exactly zero where the probability rounds to one."""
+    """Return 1 minus the probability of the true class: exactly zero if the probability rounds to one."""
     one = np.float32(1)
     return one - one / (one + np.exp(-margins))

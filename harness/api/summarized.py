@@ -1,0 +1,34 @@
+"""Results that a notebook shows in a few lines: it prints the `repr` of a cell's last value."""
+
+from collections.abc import Sequence
+
+from harness.board.board import Board
+from harness.text import counted, safe_line
+
+MOST = 20  #: maximum number of lines
+
+
+class Summarized:
+    """A result whose `repr` is its summary. A dataclass needs `repr=False` to inherit it."""
+
+    @property
+    def summary(self) -> Sequence[str]:
+        """The verdict, counts and problems, one per line."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        lines = [safe_line(line) for line in self.summary]
+        more = len(lines) - MOST
+        return "\n".join(lines[:MOST] + ([f"... and {counted(more, 'more line')}"] if more > 0 else []))
+
+
+class ShownAsBoard:
+    """A result that a notebook shows as its board. A dataclass needs `repr=False` to inherit the `repr`."""
+
+    board: Board
+
+    def __repr__(self) -> str:
+        return repr(self.board)
+
+    def _repr_html_(self) -> str:
+        return self.board._repr_html_()
