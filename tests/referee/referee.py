@@ -161,7 +161,7 @@ class Database:
         return found
 
     def is_known(self, version: Version, source: str) -> bool:
-        """Whether this path has been handed in under this name."""
+        """Return whether this path has been handed in under this name."""
         return source in {one.source for one in self.names().get(version.name, [])}
 
     def settle(self, version: Version, source: str, *, given: bool) -> str:
