@@ -53,7 +53,7 @@ def test_alpha_multiplies_the_second_operand(target: str, operands: Any, factors
 
 
 def test_pooling_around_places_beyond_the_end_is_refused() -> None:
-    """In ceil mode, PyTorch pools a map of 8 places around the places 0, 3, 6 and 9, the last of which does not exist."""
+    """In ceil mode, PyTorch pools a map of 8 places around the places 0, 3, 6 and 9, and the last does not exist."""
     arguments = {"self": X, "kernel_size": [5, 5], "stride": [3, 3], "padding": [2, 2], "ceil_mode": True}
     with pytest.raises(UserError, match=r"max_pool2d\.default pads in a way that Keras does not have"):
         translated("aten.max_pool2d.default", arguments, (2, 3, 8, 8), 3 * 4 * 4)
