@@ -61,14 +61,15 @@ def plain(text: str) -> Text:
 
 
 def wide_console(*, quiet: bool = False, stderr: bool = False, file: TextIO | None = None) -> SafeConsole:
-    """Return a console for standard output, standard error, or a text. It cuts nothing; if `quiet`, it prints nothing.
+    """Return a console for standard output, standard error or `file`. It cuts nothing; if `quiet`, it prints nothing.
 
-    What it writes to `file` has no colours, in a notebook and on a terminal as well.
+    Text in `file` has no colours, even if the program runs on a terminal or in a notebook.
     """
-    plain = {} if file is None else {"file": file, "force_terminal": False, "force_jupyter": False}
+    forced = None if file is None else False
     console = SafeConsole(
-        quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True, **plain
-    )
+        quiet=quiet, stderr=stderr, file=file, force_terminal=forced, force_jupyter=forced, highlight=False,
+        markup=False, emoji=False, soft_wrap=True,
+    )  # fmt: skip
     if not console.is_terminal:
         console.width = ENDLESS
     return console

@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.official import has_official_score
@@ -71,16 +69,16 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
     return SubmissionScore(score, results, complete, exceeded_in is not None)
 
 
-def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) -> float | None:
+def mean_score(results: Iterable[TaskScore | str], decimals: int = 12) -> float | None:
     """Return 100 times the mean official score over the tasks that have an official score; None without such a task.
 
-    With `decimals`, the result is rounded, and the scores must be rounded already: the sum is multiplied by 100 before
-    the division, so that ties are rounded correctly.
+    The result is rounded, by default to remove rounding errors. The sum is multiplied by 100 before the division, so
+    that ties of scores that are rounded already are rounded correctly.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:
         return None
-    return 100 * float(np.mean(scores)) if decimals is None else round(100 * sum(scores) / len(scores), decimals)
+    return round(100 * sum(scores) / len(scores), decimals)
 
 
 def _score(calls: TaskCalls) -> TaskScore | str:

@@ -69,10 +69,12 @@ def _require_model(model: Any) -> None:
         raise UserError("model", expected="a Keras model or a torch.nn.Module", found=found)
     if not model.built:
         raise UserError("model: not built", found=found, remedy="begin it with keras.Input, or call it on an example")
-    inputs, outputs = (getattr(model, name, None) or () for name in ("inputs", "outputs"))
+    inputs, outputs = getattr(model, "inputs", None), getattr(model, "outputs", None)
+    expected = "a sequential or functional model with one input and one output"
+    if not inputs or not outputs:
+        raise UserError("model", expected=expected, found=found)
     if len(inputs) != 1 or len(outputs) != 1:
-        found = f"{counted(len(inputs), 'input')} and {counted(len(outputs), 'output')}" if inputs else found
-        expected = "a sequential or functional model with one input and one output"
+        found = f"{counted(len(inputs), 'input')} and {counted(len(outputs), 'output')}"
         raise UserError("model", expected=expected, found=found)
     if len(outputs[0].shape) != 2:
         raise UserError("model: output", expected="shape (None, classes)", found=tuple(outputs[0].shape))

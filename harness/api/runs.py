@@ -67,7 +67,7 @@ def run(
         submissions: paths, names of measures, or Python functions `complexity(model, dataset)`.
         names: names of the submissions that are not measures, in order. If a name is recorded already, the submission
             becomes a new version of the recorded submission.
-        as_files: name each submission after its file, and not by its metadata.
+        as_files: name each submission after its file, and not by its metadata; `names` must be empty.
         repeats: number of times to repeat a quarter of the calls with other seeds; repetitions never change a score.
         confirm: is asked whether a submission is a new version of a recorded submission, and returns the answer.
 

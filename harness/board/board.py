@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.board import formats
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row
-from harness.board.columns import find_more
+from harness.board.columns import TASK_SCORE, find_more
 from harness.board.hyperparameters import Hyperparameters
 from harness.board.row import Row
 from harness.board.yardsticks import Oracle
@@ -60,8 +60,9 @@ class Board:
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
-        """The columns of tables for readers."""
-        found = per_row(self._with_more(self.layout.columns), self.tasks)
+        """The columns of tables for readers; on a board of one task, the column of its score equals the final score."""
+        chosen = [one for one in self.layout.columns if len(self.tasks) > 1 or one is not TASK_SCORE]
+        found = per_row(self._with_more(chosen), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]
 
     @property

@@ -108,8 +108,8 @@ RUNTIME = Column[Row](
     spare=6,
 )  # fmt: skip
 SETTINGS = Column[Row]("settings", _settings, str, kind="text", optional=True)
-FAILED = Column[Row]("failed", lambda row: row.failures.total(), int, lambda row: counted(row.failures), kind="words")
-OUTCOMES = Column[Row]("outcomes", lambda row: counted(row.failures), str, kind="words")
+FAILED = Column[Row]("failed", lambda row: row.failures.total(), int)
+OUTCOMES = Column[Row]("outcomes", lambda row: counted(row.failures), str, title="failed", kind="words", optional=True)
 REASON = Column[Row]("reason", lambda row: row.reason, str, kind="words")
 
 TASK = TaskColumn("task", lambda task: task.name, str, kind="name")

@@ -15,12 +15,12 @@ def notes_on(change: Change, folder: str, unknown: Sequence[str]) -> list[str]:
     for name in change.diverged:
         done = "changed" if name in change.before else "removed"
         notes.append(
-            f"{name}: the base has {done} it since the change branched off, so a merge may give other files than "
-            "those evaluated here; rebase the change, or merge the base into it"
+            f"{name}: the base has {done} it since the change branched off, so a merge may conflict, or give other "
+            "files than those evaluated here; rebase the change, or merge the base into it"
         )
     if unknown:
         lacking = f"at the base, records of {abbreviated(unknown)} are missing or stale"
         notes.append(f"no ranks before the change: {lacking}; pgdl ci without --base makes them")
     if stray := [path for path in change.others if folder != "." and path.startswith(f"{folder}/")]:
-        notes.append(f"no submissions, since not called NAME.py, NAME.zip or a folder's NAME: {abbreviated(stray)}")
+        notes.append(f"no submissions, by their names: {abbreviated(stray)}; expected NAME.py, NAME.zip or a folder")
     return notes

@@ -9,16 +9,11 @@ from harness.cli import options
 from harness.errors import UserError
 from harness.printing import say
 from harness.shell import typed
-from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 
 @click.command("new")
 @click.argument("name", type=click.Path(path_type=Path))
-@click.option(
-    "--runtime",
-    type=options.SuggestingChoice(sorted(RUNTIMES)),
-    help=f"Framework of the submission. Default: {DEFAULT}, or another framework if only that is installed.",
-)
+@options.runtime
 @click.option(
     "--ci", "harness", metavar="OWNER/REPOSITORY@COMMIT",
     help="Write a repository NAME/ whose pull requests are evaluated on GitHub, with this copy of the harness.",

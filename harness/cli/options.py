@@ -169,7 +169,7 @@ workers = _option(
 runtime = _option(
     "--runtime", type=SuggestingChoice(sorted(RUNTIMES)),
     help="Framework in which submissions run; keras2 is TensorFlow with Keras 2. Default: the submission's choice, "
-    f"otherwise {DEFAULT}.",
+    f"otherwise {DEFAULT}; of pgdl new: {DEFAULT}, or another framework if only that is installed.",
 )  # fmt: skip
 seed = _option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True,

@@ -24,9 +24,8 @@ from harness.credentials import Address
 @as_json.option
 @options.quiet
 def command(
-    submissions: tuple[str, ...], tasks_dir: Path, results: Address, names: tuple[str, ...], as_files: bool, form: str,
-    quiet: bool, **asked: Any,
-) -> int:  # fmt: skip
+    submissions: tuple[str, ...], tasks_dir: Path, results: Address, form: str, quiet: bool, **asked: Any
+) -> int:
     """Call each SUBMISSION, sandboxed and time-limited, on every model of every task.
 
     A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a measure of the library. The
@@ -42,14 +41,11 @@ def command(
     from harness.cli.terminal import Terminal, warn
     from harness.printing import ask
 
-    if as_files:
-        options.require_not_given(("names",), "--as-files names every submission")
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console, quiet=quiet) as progress:
         done = pgdl.run(
-            submissions, tasks_dir=tasks_dir, results=results, names=names, as_files=as_files,
-            **options.with_execution(asked),
-            progress=progress, confirm=ask,
+            submissions, tasks_dir=tasks_dir, results=results, **options.with_execution(asked), progress=progress,
+            confirm=ask,
         )  # fmt: skip
     if form == as_json.JSON:
         as_json.show(summary_object(done), quiet=quiet)

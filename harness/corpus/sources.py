@@ -162,6 +162,10 @@ def read_keras(name: str) -> DistributedDataset:
     """Read a dataset of Keras: from the system, Keras' cache or the network. Raise `UserError` if it is not found."""
     n_classes, url, path = KERAS[name]
     directory, package = INSTALLED.get(name, (None, None))
+    home = os.environ.get("KERAS_HOME", "~/.keras")
+    original = Path(home).expanduser() / "datasets" / "mnist"  # MNIST's own files; Keras itself has only an .npz
+    if name == "mnist" and original.is_dir():
+        directory = original
     if directory is not None and directory.is_dir():
         pairs = (read_pair(directory, part) for part in PARTS)
         train, test = (Split(images, labels.astype(np.int32)) for images, labels in pairs)
@@ -171,7 +175,6 @@ def read_keras(name: str) -> DistributedDataset:
     try:
         train, test = getattr(keras.datasets, name).load_data()
     except Exception as error:  # downloads raise plain Exception, damaged files any type
-        home = os.environ.get("KERAS_HOME", "~/.keras")
         remedy = f"download {url} where that is possible and save it here as {home}/datasets/{path}"
         if package is not None:
             remedy = f"install Debian's package {package}, or {remedy}"

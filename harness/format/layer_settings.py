@@ -116,6 +116,12 @@ MEANINGLESS: dict[str, Any] = {
 }  # fmt: skip
 
 
+def is_without_effect(class_name: str, setting: str, value: object) -> bool:
+    """Whether a layer computes the same if the setting is not written, in both versions of Keras."""
+    has_groups = class_name == "GroupNormalization" and setting == "groups"  # without the setting: 32 groups, not 1
+    return setting in MEANINGLESS and value == MEANINGLESS[setting] and not has_groups
+
+
 def is_left_out(class_name: str, setting: str) -> bool:
     """Whether a setting of a layer is hidden from measures."""
     if setting in SUPPORTED[class_name]:

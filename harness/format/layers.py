@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from harness.errors import UserError
-from harness.format.layer_settings import MEANINGLESS, SUPPORTED, TRAINING_ONLY, is_left_out
+from harness.format.layer_settings import MEANINGLESS, SUPPORTED, TRAINING_ONLY, is_left_out, is_without_effect
 from harness.format.writer import UNKNOWN, Writer, named_exactly
 from harness.hints import did_you_mean
 from harness.text import printable
@@ -64,7 +64,7 @@ def neutral_layer(
         return {"class_name": class_name, "config": dict(TRAINING_ONLY[class_name])}
     settings = {}
     for name, value in config.items():
-        if value is None or is_left_out(class_name, name) or (name in MEANINGLESS and value == MEANINGLESS[name]):
+        if value is None or is_left_out(class_name, name) or is_without_effect(class_name, name, value):
             continue
         if name not in SUPPORTED[class_name]:
             raise _refused(class_name, name, value)

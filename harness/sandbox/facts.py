@@ -45,5 +45,6 @@ def not_linux() -> UserError | None:
     """Return an error that says why only a container engine can sandbox calls here; None on Linux."""
     if (system := platform.system()) == "Linux":
         return None
-    remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (pgdl help systems)"
+    own = "for your own code only, pgdl run --unsafe-no-sandbox (pgdl help systems)"
+    remedy = f"with a Docker engine, --sandbox docker; {own}"
     return UserError("sandboxed calls", expected="Linux", found=system, remedy=remedy)

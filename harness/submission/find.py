@@ -66,8 +66,10 @@ def find_submissions(
         arguments: names of measures, and paths.
         names: empty, or a new name for each path among the arguments.
         note: receives lines on how submissions were read.
-        as_files: whether names of files replace names in metadata.
+        as_files: whether names of files replace names in metadata; `names` must then be empty.
     """
+    if names and as_files:
+        raise UserError("--as and --as-files contradict each other", remedy="leave one out")
     arguments = [one for one in arguments if not is_leftover(Path(one).name)] or arguments
     measures = [find_named(argument) for argument in arguments]
     if names and len(names) != measures.count(None):

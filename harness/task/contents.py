@@ -37,22 +37,24 @@ def read_contents(task: TaskFiles) -> Contents:
 
 
 def write_known(reference: Path, contents: Contents) -> None:
-    """Write digests of a task into the directory `reference` of its reference data, for `read_known`."""
-    known = {"models": dict(contents.models), "data": contents.data}
+    """Write digests of a task, and the size of its test set, into the directory of its reference data."""
+    known = {"models": dict(contents.models), "data": contents.data, "n_test": contents.n_test}
     (reference / CONTENTS).write_bytes((json.dumps(known, indent=1) + "\n").encode())
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the digests that `write_known` has written; None without its file; raises `UserError` if malformed."""
+    """Return what `write_known` has written; None without its file; raises `UserError` if malformed."""
     file = reference / CONTENTS
     if not file.exists():
         return None
     known = read_json(file)
-    models, data = known.get("models"), known.get("data")
-    if not isinstance(models, dict) or not all(isinstance(digest, str) for digest in (*models.values(), data)):
-        expected = '"models": {"model_0": "SHA-256", ...} and "data": "SHA-256"'
+    models, data, n_test = known.get("models"), known.get("data"), known.get("n_test")
+    is_size = n_test is None or (type(n_test) is int and 0 < n_test < 2**63)
+    digests = (*models.values(), data) if isinstance(models, dict) else (None,)
+    if not is_size or not all(isinstance(digest, str) for digest in digests):
+        expected = '"models": {"model_0": "SHA-256", ...}, "data": "SHA-256", and perhaps "n_test": a number'
         raise UserError("not the contents of a task", file=file, expected=expected, found=printable(str(known))[:80])
-    return Contents(models, data)
+    return Contents(models, data, n_test=n_test)
 
 
 def count_test_samples(directory: Path) -> int | None:

@@ -94,7 +94,10 @@ def notes_of_contents(reference: Reference, contents: Contents | None, *, initia
     If `initial_weights` is true, add a note on models without weights before training.
     """
     if contents is None:
-        return ["its models are missing, so it cannot be checked whether records are of these models"]
+        return [
+            "its models are missing, so it cannot be checked whether records are of these models, and standard errors "
+            "of scores are not split into gap_error and model_error"
+        ]
     missing = [model for model in reference.models if model not in contents.models]
     lines = []
     if missing:

@@ -108,7 +108,8 @@ def test_no_name_is_a_command_of_latex(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "set_as"), [("[1cm]x", "{[}1cm]x"), ("*x", "{*}x"), ("-1", "$-$1"), ("a[b]*", "a[b]*")]
+    ("text", "set_as"),
+    [("[1cm]x", "{[}1cm]x"), ("*x", "{*}x"), ("-1 (-2 to -1)", "$-$1 ($-$2 to $-$1)"), ("a-1[b]*", "a-1[b]*")],
 )
 def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) -> None:
     """LaTeX takes a bracket or an asterisk at the start of a line as an argument of the line end before it."""
@@ -124,6 +125,12 @@ def single(tmp_path: Path) -> dict[str, Reference]:
 def leaderboard(single: dict[str, Reference]) -> Board:
     records = [*rows("mine"), *rows("theirs", GAPS, is_baseline=True), *rows("bold", GAPS, sandbox="none")]
     return build_board(collect(records, single), single)
+
+
+def test_a_board_of_one_task_shows_its_scores_once(leaderboard: Board) -> None:
+    assert "toy" not in leaderboard.headings
+    (scores,) = {(row["score"], row["score:toy"]) for row in leaderboard.to_records() if row["submission"] == "mine"}
+    assert scores[0] == scores[1]
 
 
 def test_keys_of_the_leaderboard(leaderboard: Board) -> None:

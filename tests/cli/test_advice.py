@@ -23,6 +23,7 @@ RUNS = ("run", "check", "compare")
 PRINTED_BY = {
     "api/tasks.py": ("task show",),
     "api/ci.py": ("ci",),
+    "api/ci_files.py": ("ci",),
     "api/commands.py": ("run",),
     "api/comparisons.py": ("compare",),
     "api/competition.py": ("board", "score"),

@@ -161,8 +161,8 @@ def test_what_a_merge_may_surprise_with_is_named(repo, folder, job, pgdl, record
     record(rows("vc_dim", is_baseline=True))
     monkeypatch.setattr("harness.api.ci._call", lambda *_: ())
     ended = job("--only-new", base=base, head="late", code=1)
-    assert "mine: the base has changed it since the change branched off, so a merge may give other files" in ended.err
-    assert "no submissions, since not called NAME.py, NAME.zip or a folder's NAME: submissions/.foo.py," in ended.err
+    assert "mine: the base has changed it since the change branched off, so a merge may conflict, or" in ended.err
+    assert "no submissions, by their names: submissions/.foo.py, submissions/foo.PY; expected NAME.py," in ended.err
     assert "the change overwrites submissions of the base: mine" in ended.err
 
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 Elsewhere = Callable[..., subprocess.CompletedProcess[str]]
 NO_SANDBOX = (
     "pgdl: sandboxed calls: expected Linux, found {}; with a Docker engine, --sandbox docker; "
-    "for your own code only, --unsafe-no-sandbox (pgdl help systems)"
+    "for your own code only, pgdl run --unsafe-no-sandbox (pgdl help systems)"
 )
 NAMES = {"darwin": "Darwin", "win32": "Windows"}
 

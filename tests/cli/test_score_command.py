@@ -1,5 +1,6 @@
 """Tests of `pgdl score`: the competition's score of records or of `.predict` files."""
 
+import csv
 import json
 import math
 import os
@@ -16,7 +17,10 @@ from tests.board.board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, 
 DATA = Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[2] / "../shared/data/pgdl")).absolute()
 SCORES = DATA / "official_scores.json"
 
-MODELS_ARE_AWAY = "toy: its models are missing, so it cannot be checked whether records are of these models"
+MODELS_ARE_AWAY = (
+    "toy: its models are missing, so it cannot be checked whether records are of these models, and standard errors of "
+    "scores are not split into gap_error and model_error"
+)
 
 
 @pytest.fixture
@@ -71,7 +75,7 @@ def test_records_and_predictions_of_the_same_values_have_the_same_score(
 
 
 def test_reference_data_can_tell_whose_records_count(pgdl: Pgdl, reference: Path, record: Record, folder: Path) -> None:
-    known = {"models": dict.fromkeys(MODELS, "these"), "data": "images"}
+    known = {"models": dict.fromkeys(MODELS, "these"), "data": "images", "n_test": 100}
     (reference / "toy" / "contents.json").write_text(json.dumps(known))
     record([*rows("mine", model_digest="these", data_digest="images"), *rows("others", model_digest="others")])
     mine, others = printed(pgdl, code=1)["submissions"]
@@ -79,9 +83,15 @@ def test_reference_data_can_tell_whose_records_count(pgdl: Pgdl, reference: Path
     remarks = printed(pgdl, code=1)["remarks"]
     assert MODELS_ARE_AWAY not in remarks
     assert any("records of others (8 on toy) were made with an earlier version of the task" in one for one in remarks)
+    heading, *lines = csv.reader(pgdl("board", "--format", "csv").lines)
+    assert [bool(line[heading.index("gap_error")]) for line in lines] == [True, False], "its test set is known"
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"models": {"model_0": 1}, "data": "a"}', '{"models": {}}'])
+@pytest.mark.parametrize(
+    "content",
+    ["[]", "{}", '{"models": {"model_0": 1}, "data": "a"}', '{"models": {}}',
+     '{"models": {}, "data": "a", "n_test": true}', '{"models": {}, "data": "a", "n_test": 1e3}'],
+)  # fmt: skip
 def test_an_invalid_file_of_contents_is_one_line(
     pgdl: Pgdl, reference: Path, record: Record, folder: Path, content: str
 ) -> None:

@@ -34,6 +34,7 @@ ROOT = Path(__file__).parents[2]
         (["compare", "--output", "."], "--output comparison writes into it"),
         (["run", "random", "--sandbox", "fresh", "--unsafe-no-sandbox"],
          "--unsafe-no-sandbox and --sandbox fresh contradict each other; leave one out"),
+        (["run", "a.py", "--as", "a", "--as-files"], "--as and --as-files contradict each other; leave one out"),
     ],
 )  # fmt: skip
 def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: Pgdl) -> None:

@@ -43,7 +43,7 @@ def write_idx(file, numbers):
     file.write_bytes(gzip.compress(b"\0\0\x08" + bytes([numbers.ndim]) + shape + numbers.tobytes()))
 
 
-def write_fashion_mnist(directory):
+def write_mnist(directory):
     """Write 20 training and 10 test images; return the test images and their labels."""
     for part, number in (("train", 20), ("t10k", 10)):
         images = RANDOM.integers(0, 256, (number, 28, 28), dtype=np.uint8)
@@ -153,11 +153,12 @@ class TestKeras:
         monkeypatch.setattr(sources, "INSTALLED", {})
         return tmp_path
 
-    def test_fashion_mnist_from_files_that_are_there(self, home):
-        folder = home / "datasets" / "fashion-mnist"
+    @pytest.mark.parametrize(("name", "directory"), [("fashion_mnist", "fashion-mnist"), ("mnist", "mnist")])
+    def test_original_files_that_are_there(self, home, name, directory):
+        folder = home / "datasets" / directory
         folder.mkdir(parents=True)
-        images, labels = write_fashion_mnist(folder)
-        data = load("fashion_mnist", home, n_train=10)
+        images, labels = write_mnist(folder)
+        data = load(name, home, n_train=10)
         assert data.train_inputs.shape == (10, 28, 28, 1)
         np.testing.assert_array_equal(data.test_inputs[..., 0], images.astype(np.float32) / np.float32(255))
         np.testing.assert_array_equal(data.test_labels, labels)
@@ -195,7 +196,7 @@ class TestInstalled:
     @pytest.fixture
     def test_part(self, directory):
         directory.mkdir()
-        return write_fashion_mnist(directory)
+        return write_mnist(directory)
 
     def test_images_and_labels(self, directory, test_part):
         data = load("fashion_mnist", directory)

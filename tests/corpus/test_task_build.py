@@ -106,7 +106,7 @@ def test_the_task_is_valid_meets_its_criterion_and_knows_its_networks(built, bui
     assert all(0.85 < accuracies["train_acc"] <= 1 for accuracies in metrics(built[0]).values())
     (task,) = TaskDirectory(built[0]).runnable()
     found, known = read_contents(task), read_known(task.reference.parent)
-    assert (known.models, known.data) == (found.models, found.data)
+    assert (known.models, known.data, known.n_test) == (found.models, found.data, found.n_test)
     assert len(known.models) == 4
 
 

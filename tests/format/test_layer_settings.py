@@ -139,6 +139,15 @@ def test_settings_that_decide_what_a_layer_computes_change_the_file(layer: str) 
 
 
 @each_layer
+def test_values_that_are_not_written_are_defaults_of_keras(layer: str) -> None:
+    for config in (known_to(keras, layer) for keras in VERSIONS.values()):
+        for name in config.keys() & MEANINGLESS.keys() & set(SUPPORTED[layer]):
+            rest = {one: value for one, value in config.items() if one != name}
+            is_written = written(layer, {**rest, name: MEANINGLESS[name]}) != written(layer, rest)
+            assert is_written == (config[name] != MEANINGLESS[name]), name
+
+
+@each_layer
 def test_settings_that_one_version_lacks_have_one_value_which_is_not_written(layer: str) -> None:
     for before, name, after in changed(layer):
         if name in MEANINGLESS and name not in SUPPORTED[layer]:

@@ -93,7 +93,9 @@ def task(directory: Path) -> None:
     """Write a task with the files that mark it as hidden, list its contents and state its origin."""
     make_task(directory, n_models=2, hidden=True, n_shards=1, n_train=6, n_test=3)
     tiny = directory / "tiny"
-    write_json(tiny / "contents.json", {"models": {"model_0": "0" * 64, "model_1": "1" * 64}, "data": "2" * 64})
+    write_json(
+        tiny / "contents.json", {"models": {"model_0": "0" * 64, "model_1": "1" * 64}, "data": "2" * 64, "n_test": 9}
+    )
     files = {"model_0/config.json": {"size": 1, "crc32": 2, "sha256": "0" * 64}}
     write_json(
         tiny / "fetched.json",

@@ -78,15 +78,16 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
     scores = {(row["model"], row["perturbation"]): row for row in rows(folder / "out" / "scores.csv")}
     assert float(scores["model_0", "rotation"]["gi"]) == pytest.approx(0.5)
     assert float(scores["model_0", "rotation"]["mean_error"]) == pytest.approx(0.5)
-    assert float(scores["model_0", "intra_l0"]["pal"]) == pytest.approx(-84)
+    assert float(scores["model_0", "intra_l0"]["minus_pal"]) == pytest.approx(-84)
     assert float(scores["model_1", "intra_l0"]["gi"]) == 0, "mixtures of one class stay on their side"
     assert 0 < float(scores["model_1", "rotation"]["gi"]) < 0.5, "right about small rotations, which weigh most"
 
     table = rows(folder / "out" / "table.csv")
     statistics = [(row["perturbation"], row["statistic"]) for row in table]
     assert ("rotation", "subset_error") in statistics
-    assert ("intra_l0", "pal") in statistics
-    assert ("rotation", "pal") not in statistics, "for curves that fall throughout"
+    assert ("intra_l0", "minus_pal") in statistics
+    assert ("rotation", "minus_pal") not in statistics, "for curves that fall throughout"
+    assert scores["model_0", "rotation"]["minus_pal"] == ""
     assert all(0 <= float(row["low"]) <= float(row["score"]) <= float(row["high"]) for row in table)
     assert [line.split()[0] for line in ended.lines[1:4]] == ["rotation"] * 3
 

@@ -78,7 +78,7 @@ def test_where_neither_works_both_reasons_are_given(
     assert str(raised.value) == (
         "the sandbox does not work here: No permissions; allow user namespaces; "
         "nor does the weaker sandbox work: Landlock: expected version 6, found none; "
-        "or, for your own code only, --unsafe-no-sandbox"
+        "or, for your own code only, pgdl run --unsafe-no-sandbox"
     )
     with pytest.raises(SystemExit, match="2"):
         runpy.run_module("harness.sandbox", run_name="__main__")

@@ -64,11 +64,11 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return the text on one line, with special characters of LaTeX escaped, and `$-$` before a negative number.
+    """Return the text on one line, with special characters of LaTeX escaped, and `$-$` before negative numbers.
 
     A bracket or an asterisk at the beginning gets braces; otherwise LaTeX would take it for an argument of the line
     above.
     """
     text = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", text))
     text = re.sub(r"[\\~^<>|&%$#_{}]", lambda found: WORDS.get(found[0], f"\\{found[0]}"), text)
-    return re.sub(r"^[\[*]", r"{\g<0>}", re.sub(r"^-(?=\d)", "$-$", text))
+    return re.sub(r"^[\[*]", r"{\g<0>}", re.sub(r"(?<![^ (])-(?=\d)", "$-$", text))

@@ -62,10 +62,7 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:
-    """Return the columns for a terminal: after the score come the drawn interval, chance, and the scores on tasks.
-
-    On a board of one task, the column of the task is left out, because it equals the column of the score.
-    """
+    """Return the columns for a terminal: after the score come the drawn interval, chance, and the scores on tasks."""
     found = board.columns
     keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}
     tasks = [column for column in found if column.key in keys]
@@ -73,7 +70,7 @@ def terminal_columns(board: Board) -> list[Column[Row]]:
     drawn = [_drawn(board)] if any(column.key == INTERVAL.key for column in found) else []
     chance = [BESIDE_CHANCE] if any(row.may_be_chance is not None for row in board.rows) else []
     rest = [column for column in found[first:] if column not in tasks]
-    short = [replace(column, title=board.short_tasks[column.heading]) for column in tasks if len(tasks) > 1]
+    short = [replace(column, title=board.short_tasks[column.heading]) for column in tasks]
     return [*found[:first], *drawn, *chance, *short, *rest]
 
 

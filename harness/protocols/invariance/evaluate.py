@@ -75,7 +75,7 @@ class PerturbedAccuracies:
                     key | {"magnitude": magnitude, "t": t, "accuracy": accuracy, "cumulative": cumulative}
                     for magnitude, t, cumulative, accuracy in columns
                 ]
-                found = {name: curve.scores.get(name) for name in ("gi", "pal", "mean_error", "subset_error")}
+                found = {name: curve.scores.get(name) for name in ("gi", "minus_pal", "mean_error", "subset_error")}
                 scores.append(key | found | {"gap": self.gaps.get(model), "compared": model in compared})
         table = [
             {"perturbation": line.perturbation, "statistic": line.statistic, "n_models": line.n_models}

@@ -47,12 +47,10 @@ class Curve:
     def scores(self) -> dict[str, float]:
         """Name of a statistic -> value. A larger value predicts a larger gap."""
         accuracies = accuracies_of(self.hits, self.n_examples)
-        scores = {
-            "gi": gi_score(self.magnitudes, accuracies),
-            "pal": -pal_score(self.magnitudes, accuracies),
-            "mean_error": mean_error(accuracies),
-        }
-        return scores if self.subset_error is None else scores | {"subset_error": self.subset_error}
+        scores = {"gi": gi_score(self.magnitudes, accuracies), "mean_error": mean_error(accuracies)}
+        if self.subset_error is None:
+            return scores | {"minus_pal": -pal_score(self.magnitudes, accuracies)}
+        return scores | {"subset_error": self.subset_error}
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from harness.protocols.invariance.study import Curve, Study
 from scoring import GivenScore, Grid, ScoreUndefined, given_score, kendall_tau
 from scoring.streams import stream
 
-#: Statistic of a curve -> title. The Pal-score is defined only for falling curves (Schiff et al. 2021, 4.2.2).
+#: Statistic of a curve -> title. The Pal-score is only defined for mixtures, whose curves fall (Schiff et al., 4.2.2).
 TITLES = {
     "subset_error": "error on augmented subset",
     "mean_error": "mean error of the curve",
     "gi": "Gi-score",
-    "pal": "-Pal-score",
+    "minus_pal": "-Pal-score",
 }
 
 LEVEL = "augmentation_level"  #: the only hyperparameter on which Schiff et al. do not condition
@@ -90,11 +90,7 @@ def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: C
     for chosen in perturbations:
         curves = {model: study.responses[model].curve(chosen) for model in compared.models}
         known = next(iter(curves.values())).scores
-        lines += [
-            compared.line(chosen, statistic, curves)
-            for statistic in TITLES
-            if statistic in known and (statistic != "pal" or chosen.is_mixture)
-        ]
+        lines += [compared.line(chosen, statistic, curves) for statistic in TITLES if statistic in known]
     return lines
 
 

@@ -45,7 +45,7 @@ class SandboxChoice:
         if not self.may_promise_less:
             raise problem
         if (reason := weaker.problem()) is not None:
-            remedy = "or, for your own code only, --unsafe-no-sandbox"
+            remedy = "or, for your own code only, pgdl run --unsafe-no-sandbox"
             raise UserError(f"{problem}; nor does the weaker sandbox work: {reason}", remedy=remedy)
         warn(f"{problem}")
         warn("calls are isolated by Landlock instead, which promises less (pgdl doctor shows both):")
