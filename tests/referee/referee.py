@@ -62,8 +62,6 @@ class Call:
 
 @dataclass(frozen=True)
 class Record:
-    """The result of a call."""
-
     call: Call
     outcome: str
     value: float | None = None
