@@ -116,6 +116,8 @@ def test_the_files(pgdl: Pgdl, folder: Path, record: Record) -> None:
     record(rows("newcomer", GAPS))
     pgdl("board", "--output", "deep/board")
     assert "newcomer" in (folder / "deep" / "board" / "leaderboard.md").read_text()
+    ended = pgdl("board", "--output", "deep/board/leaderboard.md/board")
+    assert (ended.code, len(ended.err.splitlines()), "cannot be created" in ended.err) == (2, 1, True)
 
 
 @pytest.mark.usefixtures("results")
