@@ -63,7 +63,7 @@ def missing_in(board: Board, names: Collection[str]) -> list[str]:
 
 
 def without_ranks(line: Line) -> Line:
-    """Return a line without ranks, and without the submissions above and below."""
+    """Return a line of a report without its ranks and without the names of the neighbours on the board."""
     return replace(
         line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_p_value=None, below="",
         below_p_value=None,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--examples", "n_examples", type=click.IntRange(2), default=2048, show_default=True, metavar="N",
-    help="Number of training examples behind each curve.",
+    help="Number of training examples, or pairs of examples, behind each curve; at most all examples of the task.",
 )  # fmt: skip
 @click.option(
     "--given", callback=options.parsed(options.parse_names, ()), metavar="NAME[,NAME...]",

@@ -81,7 +81,7 @@ def _fetch_corpus(what: str, tasks_dir: Path, *, quiet: bool, **asked: Any) -> d
 @options.sha256
 @as_json.option
 def known(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: str) -> None:
-    """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and the part in the directory of --tasks.
+    """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and how much is already downloaded to --tasks.
 
     Sizes are of the whole archive of a phase. A task is a part of an archive, and only requested files are downloaded.
     """

@@ -48,7 +48,7 @@ class Clocks:
         self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, by its newest order
 
     def update(self, orders: Iterable[Order]) -> None:
-        """Update the clocks of time budgets by the seconds that orders report as used outside this executor."""
+        """Add the seconds that other executors have used, as `orders` report them, to the clocks of time budgets."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget
             if number is None:

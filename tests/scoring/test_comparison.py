@@ -218,7 +218,7 @@ def independent(n: int, error: float = 1.0) -> np.ndarray:
 
 
 def test_ranks_of_independent_scores_demand_more_among_more_submissions() -> None:
-    """With standard errors of 1, scores of 10 and 9 cannot be told apart, and 0 is lower than both."""
+    """Scores of 10 and 9 with standard errors of 1 can share ranks 1 and 2; a score of 0 has rank 3."""
     found = better(np.array([9.0, 0.0, 10.0]), independent(3))
     assert found.tolist() == [[False, True, False], [False] * 3, [False, True, False]]
     assert rank_intervals(found).tolist() == [[1, 2], [3, 3], [1, 2]]
