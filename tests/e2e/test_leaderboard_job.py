@@ -218,10 +218,10 @@ def test_each_hostile_submission_is_refused_in_one_line(hostile):
         ("vc-dim.py", "cannot be called 'vc-dim': vc_dim is a measure of the library"),
         ("curious", hostile.report["broken"][2].partition(": ")[2]),
         ("linked", "complexity.py: expected a regular file, found a link"),
-        ("module", "module: expected a regular file, found a submodule"),
-        ("passwords", "passwords.py: expected a regular file, found a link"),
+        ("module", "expected a file or folder, found a submodule"),
+        ("passwords", "expected a file or folder, found a link"),
         ("random_one", "does not pass pgdl check: a repeated call gave another value"),
-        ("x___error__y", "complexity.py: line 1: invalid syntax"),
+        ("x___error__y", "line 1: invalid syntax"),
     ]
     assert hostile.report["broken"][2].startswith("curious: does not pass pgdl check: EXCEPTION on tiny/model_")
 
