@@ -64,7 +64,6 @@ Value.__hash__ = float.__hash__
 
 
 def watch() -> None:
-    """Make all measures return a `Value`."""
     for measure in baselines.MEASURES.values():
         object.__setattr__(measure, "function", _watched(measure.name, measure.function))
 

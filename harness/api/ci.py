@@ -109,7 +109,7 @@ def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult
         tasks = os.path.relpath(job.tasks_dir, job.repository)
         change = find_change(repository, require_folder(job.folder), job.head, job.base, tasks)
     except GitError as error:
-        raise UserError(f"the submissions cannot be listed: {error}", file=job.repository) from error
+        raise UserError(f"the change cannot be listed: {error}", file=job.repository) from error
     measures = _measures(job.measures)
     competition = read_competition(job.tasks_dir, Withhold(job.execution.withhold), job.task_names)
     touched = Touched() if job.rules.are_exceeded_by(change) else read_touched(repository, job.folder, change)

@@ -69,15 +69,13 @@ def _require_model(model: Any) -> None:
         raise UserError("model", expected="a Keras model or a torch.nn.Module", found=found)
     if not model.built:
         raise UserError("model: not built", found=found, remedy="begin it with keras.Input, or call it on an example")
-    inputs, outputs = getattr(model, "inputs", None), getattr(model, "outputs", None)
-    expected = "a sequential or functional model with one input and one output"
-    if not inputs or not outputs:
+    numbers = [len(getattr(model, name, None) or ()) for name in ("inputs", "outputs")]
+    if numbers != [1, 1]:
+        expected = "a sequential or functional model with one input and one output"
+        found = f"{counted(numbers[0], 'input')} and {counted(numbers[1], 'output')}" if all(numbers) else found
         raise UserError("model", expected=expected, found=found)
-    if len(inputs) != 1 or len(outputs) != 1:
-        found = f"{counted(len(inputs), 'input')} and {counted(len(outputs), 'output')}"
-        raise UserError("model", expected=expected, found=found)
-    if len(outputs[0].shape) != 2:
-        raise UserError("model: output", expected="shape (None, classes)", found=tuple(outputs[0].shape))
+    if len(shape := model.outputs[0].shape) != 2:
+        raise UserError("model: output", expected="shape (None, classes)", found=tuple(shape))
     for layer in model.layers:
         if not all(np.isfinite(array).all() for array in layer.get_weights()):
             raise UserError("model", expected="finite weights", found=f"NaN or infinity in layer {layer.name}")

@@ -87,12 +87,13 @@ def build_task(
         output: directory of tasks.
         workers: number of models trained at once; None: a model per GPU, otherwise as many as the cores allow.
         limit: train only this number of models, the first of the grid.
-        resume: whether to reuse finished models.
+        resume: whether to reuse finished models of an unfinished task.
         tell: is called with each note.
         show: returns a context that shows the training (`ShowTraining`).
 
     Raises:
-        UserError: there is no such recipe, it is invalid, or another process builds the task.
+        UserError: there is no such recipe, it is invalid, another process builds the task, or the finished task has
+            damaged models or must be removed first (`resume=False`).
     """
     build = Build(read_recipe(packaged.find_recipe(str(recipe))), Path(output))
     if not (resume and build.is_finished):
@@ -128,7 +129,8 @@ def _build(
         tell(f"{len(finished)} of {len(cells)} models are finished already")
     at_once = workers or len(find_gpus()) or max(available_cores() // build.recipe.threads, 1)
     started = time.monotonic()
-    failed = _train(build, missing, min(at_once, len(missing)), tell, show) if missing or not build.has_data else []
+    is_complete = build.has_data and not missing
+    failed = [] if is_complete else _train(build, missing, max(min(at_once, len(missing)), 1), tell, show)
     seconds = time.monotonic() - started
     result = BuildResult(build, build.records(), failed, len(missing) - len(failed), seconds)
     if not failed and not result.refused and len(result.records) == len(cells):
@@ -141,7 +143,7 @@ def _train(
 ) -> list[int]:
     failed = []
     try:
-        with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), max(workers, 1))) as events:
+        with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), workers)) as events:
             for event in events:
                 seen(event)
                 if event.kind == "failed":

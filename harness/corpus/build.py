@@ -186,7 +186,8 @@ class Build:
 
     def _require_own(self, directory: Path) -> None:
         if not self._is_own(directory):
-            remedy = "choose another --output, another name in the recipe, or remove it"
+            places = " and ".join(str(path) for path in (self.task, self.reference, self.building) if path.exists())
+            remedy = f"choose another --output, another name in the recipe, or remove {places}"
             expected, found = self.recipe.file, self.recipe.difference(directory / RECIPE)
             raise UserError(
                 "belongs to another recipe or version", file=directory, expected=expected, found=found, remedy=remedy

@@ -5,7 +5,7 @@ from pathlib import Path
 from harness.corpus.build import RECIPE, Build
 from harness.corpus.parts import DATA
 from harness.corpus.recipe import read_recipe
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING, TEST, model_name
 from harness.format.reference import Reference
@@ -39,5 +39,12 @@ def reference_of(build: Build) -> Reference | None:
 
 
 def count_tests(build: Build) -> int | None:
-    """Return the number of test examples of an unfinished task; None if the test data are not written yet."""
-    return count_test_samples(build.building / DATA / TEST.name) or count_test_samples(build.building / TEST)
+    """Return the number of test examples of an unfinished task; None if the test data are not written yet.
+
+    Raise `UserError` if they are damaged.
+    """
+    try:
+        return count_test_samples(build.building / DATA / TEST.name) or count_test_samples(build.building / TEST)
+    except UserError as error:
+        command = command_to_continue(build.building.parent.parent, build.recipe.name)
+        raise UserErrors(error, f"{build.recipe.name} is not finished: {command} makes damaged data anew") from error

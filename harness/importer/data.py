@@ -74,10 +74,8 @@ def write_arrays(
     If the models' input has one channel, the axis of channels may be missing. Raises `UserError` if shapes do not fit
     the models or each other, a number is not finite, or a label is out of range.
     """
-    labels, shape = (
-        classes_of(examples.labels, examples.source),
-        (examples.shape[0] if examples.shape else 0, *input_shape),
-    )
+    labels = classes_of(examples.labels, examples.source)
+    shape = (examples.shape[0] if examples.shape else 0, *input_shape)
     if examples.shape not in (shape, shape[:-1] if shape[-1] == 1 else shape) or shape[0] == 0:
         order = " (channels last)" * (len(input_shape) > 1)
         expected = f"at least 1 of shape {input_shape}{order}, as the models have"

@@ -24,7 +24,6 @@ def sequential(shape, *parts):
 
 
 def gaussian(model, seed=0):
-    """The model with standard normal weights."""
     draw = np.random.default_rng(seed)
     model.set_weights([draw.normal(size=array.shape) for array in model.get_weights()])
     return model

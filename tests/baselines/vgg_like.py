@@ -22,7 +22,6 @@ def arrays(seed=0):
 
 
 def examples(seed=1):
-    """Random images and labels."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(EXAMPLES, *SHAPE)).astype(np.float32), rng.integers(0, CLASSES, EXAMPLES)
 

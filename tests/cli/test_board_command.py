@@ -117,7 +117,7 @@ def test_the_files(pgdl: Pgdl, folder: Path, record: Record) -> None:
     pgdl("board", "--output", "deep/board")
     assert "newcomer" in (folder / "deep" / "board" / "leaderboard.md").read_text()
     ended = pgdl("board", "--output", "deep/board/leaderboard.md/board")
-    assert (ended.code, len(ended.err.splitlines()), "cannot be written" in ended.err) == (2, 1, True)
+    assert (ended.code, len(ended.err.splitlines()), "cannot be created" in ended.err) == (2, 1, True)
 
 
 @pytest.mark.usefixtures("results")

@@ -140,7 +140,7 @@ def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder
 
 
 def test_where_records_of_the_base_are_missing_no_rank_is_compared(repo, folder, job, record):
-    """As of a submission whose run was interrupted at once, or whose records are all of an earlier task."""
+    """An example is a submission whose run was interrupted at once, or whose records are all of an earlier task."""
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     with Records(str(record(rows("vc_dim", is_baseline=True)))) as records:
         records.ask([request(rows("mine", submission_digest=MINE.digest)[0])])
@@ -153,7 +153,7 @@ def test_where_records_of_the_base_are_missing_no_rank_is_compared(repo, folder,
 
 
 def test_what_a_merge_may_surprise_with_is_named(repo, folder, job, pgdl, record, monkeypatch):
-    """The base has changed the submission since; two files are called so that they are no submissions."""
+    """The base has changed the submission since; the names of two further files make them no submissions."""
     main = repo.git("rev-parse", "main")
     base = repo.commit({"submissions/mine.py": MEASURE.format("2.0")}, main)
     more = {"submissions/.foo.py": CODE, "submissions/foo.PY": CODE}

@@ -1,4 +1,4 @@
-"""Tests of submissions with flaws that need no model to be found: each is refused, and the others are called."""
+"""Tests of submissions with flaws that can be found without a model: each is refused, the others are called."""
 
 import json
 from collections import Counter
@@ -65,7 +65,7 @@ def test_so_are_the_parameters_of_a_function() -> None:
 @pytest.mark.rest
 @pytest.mark.usefixtures("known_shapes", "sandbox")
 def test_a_class_is_one_command(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who is refused is listed with the reason; a changed file replaces the files of its own path only."""
+    """Each refused file is listed with the reason; a changed file replaces only earlier files of its path."""
     make_task(folder, n_models=1)
     (folder / "drop" / "late").mkdir(parents=True)
     for name in ("anna.py", "bert.py", "Bert.py", "num_params.py", "eve.PY", "Jürg.py", "Jörg.py"):

@@ -113,7 +113,7 @@ def written_by(withhold: str, pgdl: Pgdl) -> Iterator[tuple[str, object]]:
 
 
 def in_full(result: Any) -> str:
-    """All data of a result, and the lines that a notebook shows of it."""
+    """Return all data of a result, and the lines that a notebook shows of it."""
     return f"{asdict(result)} {result!r}"
 
 

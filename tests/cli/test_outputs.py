@@ -1,4 +1,4 @@
-"""A place that cannot be written is refused before anything that takes long, even before the tasks are read."""
+"""Tests of output that cannot be written: refused before all that takes long, even before the tasks are read."""
 
 import sys
 from pathlib import Path

@@ -49,7 +49,6 @@ def test_the_networks_fit_and_their_gaps_are_spread(corpus: str) -> None:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The unpacked database of records."""
     file = tmp_path_factory.mktemp("recorded") / "results.db"
     file.write_bytes(lzma.decompress((RECORDED / "fashion.db.xz").read_bytes()))
     return file

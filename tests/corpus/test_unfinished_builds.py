@@ -85,6 +85,15 @@ def test_gaps_of_what_is_there_and_how_much_is_missing(tmp_path: Path, pgdl: Pgd
     assert "1 model did not reach the criterion: model_3" in shown.lines
 
 
+def test_damaged_data_are_made_anew_by_the_build(tmp_path: Path, pgdl: Pgdl) -> None:
+    directory = begin(tmp_path)
+    finish_some(directory)
+    (directory / "data" / "test" / "shard_1.tfrecord").write_bytes(b"short")
+    shown = pgdl("task", "show", tmp_path)
+    assert shown.code == 2
+    assert shown.err.splitlines()[-1] == f"half is not finished: {continues(tmp_path)} makes damaged data anew"
+
+
 def test_for_programs(tmp_path: Path, pgdl: Pgdl) -> None:
     finish_some(begin(tmp_path))
     (content,) = json.loads(pgdl("task", "show", tmp_path, "--format", "json").out)

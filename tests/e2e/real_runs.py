@@ -108,7 +108,6 @@ def descendants(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
-    """Return the processes that still run."""
     living = []
     for process in processes:
         with suppress(psutil.NoSuchProcess):

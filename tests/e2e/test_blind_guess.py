@@ -106,7 +106,6 @@ def cells() -> list[dict]:
 
 @pytest.fixture(scope="module")
 def rows(cells, tmp_path_factory, pgdl, sandbox) -> list[dict]:
-    """The records of the submission."""
     directory = tmp_path_factory.mktemp("blind")
     task, random = make_task(directory, name="blind", reference=False), np.random.default_rng(1)
     for number, cell in enumerate(cells):

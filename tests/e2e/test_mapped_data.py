@@ -38,7 +38,6 @@ def in_runtimes(tried: str) -> pytest.MarkDecorator:
 
 @pytest.fixture(scope="module", params=["fast", full("fresh"), full("landlock")])
 def kind(request: pytest.FixtureRequest) -> str:
-    """A kind of sandbox."""
     if request.param == "landlock" and (problem := Landlock().problem()):
         pytest.skip(f"no Landlock here: {problem}")
     return str(request.param)

@@ -72,7 +72,6 @@ def run(tmp_path_factory, one_model, pgdl, sandbox):
 
 @pytest.fixture(scope="module")
 def rows(run):
-    """Return submission name -> record."""
     return {row["submission"]: row for row in records(run[1])}
 
 

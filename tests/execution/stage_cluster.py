@@ -95,8 +95,6 @@ class Threads:
 
 
 class OnStage(Cluster):
-    """A cluster whose machines are threads."""
-
     name, summary = "threads", "in threads"
     engine: Threads
 

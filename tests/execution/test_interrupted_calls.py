@@ -16,8 +16,6 @@ from pgdl import Progress
 
 
 class Listener(Progress):
-    """Keeps the warnings of a run."""
-
     def __init__(self) -> None:
         self.heard: list[str] = []
 

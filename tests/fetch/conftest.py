@@ -87,7 +87,6 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def encrypted(certificate: Path, tmp_path: Path) -> Iterator[Served]:
-    """A server with encryption."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     (tmp_path / "safe").mkdir()

@@ -31,7 +31,6 @@ def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
 
 
 def tarred(directory: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
-    """Write an archive of these members."""
     file = directory / "archive.tar.gz"
     with tarfile.open(file, "w:gz") as archive:
         for member, content in members:
@@ -48,7 +47,6 @@ def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """An archive of a valid task."""
     make_task(tmp_path / "made", layout="full")
     file = tmp_path / "tasks.tar.xz"
     with tarfile.open(file, "w:xz") as members:

@@ -235,7 +235,6 @@ def archives(directory: Path) -> None:
 
 
 def site(directory: Path) -> None:
-    """Write a site of two tasks."""
     data, _ = make_site(directory / "reference")
     write_site(data, directory / "site")
 
@@ -289,5 +288,4 @@ def results(directory: Path) -> None:
 
 
 def report(directory: Path) -> None:
-    """Write the report of a change."""
     (directory / "report.json").write_text(REPORT.to_json())

@@ -22,8 +22,6 @@ class Skip(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """A step of tests/gpu/run."""
-
     run: Callable[[], str]
     title: str
     limit_s: float  #: seconds until it is killed

@@ -34,7 +34,6 @@ class Mutant:
         return path.exists() and self.nth < len(self._places(path.read_text().split("\n")))
 
     def apply(self, root: Path) -> None:
-        """Change the file below `root`."""
         path = root / self.file
         lines = path.read_text().split("\n")
         place = self._places(lines)[self.nth]
@@ -66,7 +65,6 @@ def renew(mutants: list[Mutant], root: Path, rooms: Sequence[str], seed: int) ->
 
 
 def mutants_of(root: Path, file: Path) -> Iterator[Mutant]:
-    """Yield all mutants of a file."""
     source = file.read_text()
     lines = source.split("\n")
     for function in _functions(ast.parse(source)):
@@ -132,7 +130,6 @@ def _is_number(node: ast.AST) -> bool:
 
 
 def write(mutants: list[Mutant], file: Path) -> None:
-    """Write mutants to a table."""
     rows = [
         [field.name for field in fields(Mutant)],
         *([str(value) for value in astuple(mutant)] for mutant in mutants),

@@ -25,7 +25,6 @@ def prepare(_runtime: str, *order: str) -> Program:
 
 
 def answer(question: Question, say: Say) -> Answer:
-    """Do what the question orders."""
     order, detail = question["do"], question.get("detail")
     if order == "look":
         names = ("CUDA_VISIBLE_DEVICES", "JAX_PLATFORMS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")

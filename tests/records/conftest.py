@@ -12,7 +12,6 @@ from tests.records.servers import Server, serving
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """A running PostgreSQL server."""
     with serving() as server:
         yield server
 

@@ -46,6 +46,9 @@ MENDS = {
         "missing, no_ranks = boards.missing if lines else [], list[str]()",
         "missing, no_ranks = [], []",
     ),
+    "ci ranks at the base though records are missing there": Mend(
+        "harness/api/ci.py", "unknown = [] if missing else boards.unknown", "unknown = []"
+    ),
     "the password is in printed commands": Mend(
         "harness/api/commands.py",
         "    if results.has_secrets:\n"
@@ -104,7 +107,9 @@ MENDS = {
         "harness/board/disclosure.py", 'undefined=REASON_WITHHELD if task.undefined else ""', "undefined=task.undefined"
     ),
     "notes on hidden tasks are printed": Mend(
-        "harness/api/calls.py", "[task for task in self.tasks if task.name not in self.withheld]", "list(self.tasks)"
+        "harness/api/calls.py",
+        "[task for task in self.tasks if not self.settings.withhold.covers(task.hidden)]",
+        "list(self.tasks)",
     ),
     "hidden tasks are shown by task commands": Mend(
         "harness/task/summary.py", "withheld = withhold.covers(files.hidden)", "withheld = False"

@@ -62,8 +62,6 @@ class Call:
 
 @dataclass(frozen=True)
 class Record:
-    """The result of a call."""
-
     call: Call
     outcome: str
     value: float | None = None
@@ -161,7 +159,7 @@ class Database:
         return found
 
     def is_known(self, version: Version, source: str) -> bool:
-        """Whether this path has been handed in under this name."""
+        """Return whether this path has been handed in under this name."""
         return source in {one.source for one in self.names().get(version.name, [])}
 
     def settle(self, version: Version, source: str, *, given: bool) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.api import ci
+from harness.api import ci_files
 from harness.ci.report import ChangeReport
 from pgdl import ChangeResult
 from tests.referee import faces
@@ -81,7 +81,7 @@ def _run(world: World, commit: str, choice: Choice, database: str, adds: str | N
     line += ["--seed", choice.seed, "--time-limit", choice.limit]
     line += ["--add-records", world.directory / f"{adds}.db"] if adds else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ci, "write_files", lambda _, ended: [seen.append(ended)])
+        patch.setattr(ci_files, "write_files", lambda _, ended: [seen.append(ended)])
         done = world.pgdl(*line)
     return done.returncode, seen
 

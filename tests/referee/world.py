@@ -114,7 +114,6 @@ class World:
         self.tasks[name].contents[model] = f"{number} {damage}".strip()
 
     def rewrite_data(self, name: str) -> None:
-        """Replace the training data."""
         number = next(self._numbers)
         inputs = np.random.default_rng(number).normal(size=(6, 4)).astype(np.float32)
         write_shards(self.root / name / "dataset_1" / "train", inputs, np.arange(6, dtype=np.int32) % 3, 2)
@@ -181,7 +180,6 @@ class World:
         forget_sources()
 
     def edit_measure(self) -> None:
-        """Change the measure of the library."""
         self.library += 1
         self.stage.library = {
             **self.stage.library, MEASURE_FILE: self.stage.library[MEASURE_FILE] + b"EDITION = 1\n",
@@ -349,7 +347,6 @@ class World:
         return Expected(known_as, tasks, frozenset(database.missing(self.calls(list(known_as), tasks, order.choice))))
 
     def calls(self, versions: list[Version], tasks: tuple[str, ...], choice: Choice) -> list[Call]:
-        """Return all calls of a run."""
         return [
             Call(version, name, model, self.tasks[name].contents[model], self.tasks[name].data, choice, self.software)
             for version in versions for name in tasks for model in self.tasks[name].cells

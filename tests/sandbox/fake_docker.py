@@ -29,7 +29,6 @@ def install(directory: Path) -> Path:
 
 
 def containers(directory: Path) -> list[str]:
-    """Return the names of existing containers."""
     return sorted(path.name for path in directory.glob("pgdl-*"))
 
 

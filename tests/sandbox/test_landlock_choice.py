@@ -24,7 +24,6 @@ CHOSEN = Execution(memory_bytes=1 << 30, workers=1)
 
 
 def found(monkeypatch: pytest.MonkeyPatch, bubblewrap: UserError | None, weaker: UserError | None) -> None:
-    """Simulate these problems of the sandboxes."""
     monkeypatch.setattr(Fresh, "problem", lambda self: bubblewrap)
     monkeypatch.setattr(Landlock, "problem", lambda self: weaker)
 

@@ -1,4 +1,4 @@
-"""The start of a worker: the report of its process ID, and starts that fail."""
+"""Tests of the start of a worker: its reported process ID, and starts that fail."""
 
 import os
 import resource
@@ -23,7 +23,7 @@ def _descriptors() -> set[int]:
 
 
 def test_a_start_that_fails_ends_although_a_process_keeps_its_output_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stopped zygote keeps the worker's descriptors, and never closes them."""
+    """A stopped zygote keeps the worker's output descriptor open for ever."""
     kept: list[int] = []
 
     def start(_job: Job, _limits: Limits, _slot: int, _control: int, sink: int) -> NoReturn:

@@ -34,8 +34,6 @@ class Changing(float):
 
 
 class Refusing(float):
-    """A float whose conversion fails."""
-
     def __float__(self) -> float:
         raise RuntimeError("no")
 

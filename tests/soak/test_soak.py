@@ -50,7 +50,6 @@ def environment(tmp_path) -> dict[str, str]:
 
 
 def start(environment, *arguments) -> subprocess.Popen[bytes]:
-    """Start a run in the background."""
     command = [*PGDL, "run", *map(str, arguments)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
 

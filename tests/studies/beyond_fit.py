@@ -22,8 +22,6 @@ Measure = Callable[[Vector, np.random.Generator], Vector]
 
 
 class Kind(Task):
-    """A grid, and measures on it."""
-
     def __init__(self, sizes: tuple[int, ...]) -> None:
         super().__init__(sizes)
         self.groups = self.grid.group_numbers(self.grid.names[-3:])

@@ -231,7 +231,6 @@ SECTIONS = (intervals, differences, power, ranks, chance, found, large)
 
 
 def main() -> None:
-    """Print the tables."""
     names = {section.__name__: section for section in SECTIONS}
     given = [argument for argument in sys.argv[1:] if argument in names] or [*names]
     replicates = next((int(argument) for argument in sys.argv[1:] if argument.isdigit()), 400)

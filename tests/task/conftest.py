@@ -13,7 +13,6 @@ def _cache(monkeypatch, shared_cache) -> None:
 
 @pytest.fixture
 def task(tmp_path) -> Path:
-    """The directory of a valid task."""
     return make_task(tmp_path)
 
 

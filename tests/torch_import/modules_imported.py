@@ -19,7 +19,6 @@ TRAIN, TEST = (INPUTS[:70], LABELS[:70]), torch.utils.data.TensorDataset(INPUTS[
 
 
 def network(width: int = 4, dropout: float = 0.0) -> nn.Module:
-    """Return a network of four classes."""
     return nn.Sequential(
         nn.Conv2d(3, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(), nn.Flatten(), nn.Dropout(dropout),
         nn.Linear(64 * width, 4),
@@ -41,8 +40,6 @@ class Sine(nn.Module):
 
 
 class Pair(nn.Module):
-    """A network with two outputs."""
-
     def forward(self, x: torch.Tensor) -> Any:
         return x, x
 

@@ -76,7 +76,6 @@ def by_hand(module: Any, start: Any, inputs: torch.Tensor, labels: torch.Tensor)
 
 
 def main() -> None:
-    """Print the values."""
     module, start, inputs, labels = trained()
     expected = by_hand(module, start, inputs, labels)
     module.initial_weights = start.state_dict()

@@ -1,4 +1,4 @@
-"""Operations with unusual arguments are translated as PyTorch computes them, or refused."""
+"""Tests of operations with unusual arguments: translated as PyTorch computes them, or refused."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ X, CONSTANTS = ArgumentReference("x"), ArgumentReference("constants")
 
 
 def translated(target: str, arguments: dict[str, Any], shape: tuple[int, ...], n_results: int) -> KerasModel:
-    """The model of an operation on the input `X`, followed by a dense layer for its `n_results` numbers."""
+    """Return the model of an operation on the input `X`, followed by a dense layer for its `n_results` numbers."""
     operations = (
         GraphOperation(target, arguments, ("made",), is_list=False, path=""),
         GraphOperation(
@@ -53,7 +53,7 @@ def test_alpha_multiplies_the_second_operand(target: str, operands: Any, factors
 
 
 def test_pooling_around_places_beyond_the_end_is_refused() -> None:
-    """In ceil mode, PyTorch pools a map of 8 places around the places 0, 3, 6 and 9."""
+    """In ceil mode, PyTorch pools a map of 8 places around the places 0, 3, 6 and 9, and the last does not exist."""
     arguments = {"self": X, "kernel_size": [5, 5], "stride": [3, 3], "padding": [2, 2], "ceil_mode": True}
     with pytest.raises(UserError, match=r"max_pool2d\.default pads in a way that Keras does not have"):
         translated("aten.max_pool2d.default", arguments, (2, 3, 8, 8), 3 * 4 * 4)

@@ -91,7 +91,7 @@ def test_what_has_no_translation_is_refused_in_one_line(networks: Path, name: st
 def test_the_first_operation_that_differs_is_named(
     networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file may be a stranger's: only processes with limited memory read it."""
+    """A stranger may have written the file, so only processes with limited memory may read it."""
 
     def refuse(*_: object) -> NoReturn:
         raise AssertionError("read in the process of the command")

@@ -57,7 +57,6 @@ def write_page() -> None:
 
 
 def page_text(findings: Findings) -> str:
-    """Return the page."""
     return "\n".join([HEAD, *_counts(findings), "", *_verdicts(findings), "", *_notes(findings), "", CORPORA]) + "\n"
 
 
