@@ -50,8 +50,7 @@ def read_known(reference: Path) -> Contents | None:
     known = read_json(file)
     models, data, n_test = known.get("models"), known.get("data"), known.get("n_test")
     is_size = n_test is None or (type(n_test) is int and 0 < n_test < 2**63)
-    digests = (*models.values(), data) if isinstance(models, dict) else (None,)
-    if not is_size or not all(isinstance(digest, str) for digest in digests):
+    if not isinstance(models, dict) or not all(isinstance(it, str) for it in (*models.values(), data)) or not is_size:
         expected = '"models": {"model_0": "SHA-256", ...}, "data": "SHA-256", and perhaps "n_test": a number'
         raise UserError("not the contents of a task", file=file, expected=expected, found=printable(str(known))[:80])
     return Contents(models, data, n_test=n_test)

@@ -58,11 +58,11 @@ def test_it_is_the_mean_of_many_draws_and_the_same_every_time(known: dict[str, R
     assert oracle.score.deviation == pytest.approx((toy.deviation**2 + second.deviation**2) ** 0.5 / 2)
 
 
-def test_every_format_says_what_the_oracle_is(known: dict[str, Reference]) -> None:
+def test_every_format_with_explanations_says_what_the_oracle_is(known: dict[str, Reference]) -> None:
     found = with_oracle(known)
     assert found.content["oracle"]["tasks"].keys() == known.keys()
     assert found.content["oracle"]["draws"] == ORACLE_DRAWS
-    for name in ("table", "markdown", "latex"):
+    for name in ("markdown", "latex"):
         text = str(find(name).render(found))
         assert found.oracle.score is not None
         assert f"noisy oracle: {found.oracle.score.text()}" in text.replace("\\", "")
@@ -148,11 +148,11 @@ def test_other_tasks_are_needed_for_the_second_figure(known: dict[str, Reference
     assert score_hyperparameters({"flat": flat}).notes == []
 
 
-def test_every_format_says_what_they_score(known: dict[str, Reference]) -> None:
+def test_every_format_with_explanations_says_what_they_score(known: dict[str, Reference]) -> None:
     found = board(known)
     score = found.hyperparameters.in_sample.score
     assert score is not None
-    for name in ("table", "markdown", "latex"):
+    for name in ("markdown", "latex"):
         assert f"hyperparameters: {score.text()}, the score of" in " ".join(str(find(name).render(found)).split())
     told = json.loads(str(find("json").render(found)))["hyperparameters"]
     assert told["in_sample"]["score"] == pytest.approx(score.mean)
