@@ -45,14 +45,9 @@ def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})
     parts += _section("Before you merge", [*map(code, report.notes)])
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
+    parts += _overwritten(report.lines)
     if lines:
-        parts += [
-            *_overwritten(report.lines),
-            "",
-            *_table(lines, report),
-            *_more(left_out, "submissions"),
-            *_withheld(report),
-        ]
+        parts += ["", *_table(lines, report), *_more(left_out, "submissions"), *_withheld(report)]
     failed = [line for line in lines if line.problem and line.change != "refused"]
     parts += _section("Problems", [f"{code(line.name)}: {code(line.problem)}" for line in failed])
     parts += _tracebacks(lines)
