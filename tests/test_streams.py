@@ -20,8 +20,9 @@ FILES = [file for room in ("baselines", "harness", "scoring") for file in (ROOT 
 #: call's seed into seeds, or repeat the draws of a published program.
 BARE = re.compile(r"default_rng\(|SeedSequence\(|RandomState|random\.seed\(|set_random_seed\(|from_seed\(|PRNGKey")
 MAY = {
-    "baselines/consistency/winner.py", "baselines/core/streams.py", "harness/corpus/augmentation.py",
-    "harness/corpus/trainer.py", "harness/worker/runtimes/runtime.py", "scoring/streams.py",
+    "baselines/consistency/winner.py", "baselines/core/streams.py", "harness/api/library.py",
+    "harness/corpus/augmentation.py", "harness/corpus/trainer.py", "harness/worker/runtimes/runtime.py",
+    "scoring/streams.py",
 }  # fmt: skip
 
 #: Number of draws per stream, and largest accepted correlation of independent streams: five standard deviations.
