@@ -151,6 +151,7 @@ def test_damaged_models_of_a_finished_task_are_named_and_made_anew_once_they_are
     assert contents(out) == contents(built[0])
 
 
+@pytest.mark.rest
 def test_damaged_models_and_data_of_an_unfinished_task_are_made_anew(built, build, recipe, tmp_path):
     build("task", "build", recipe, "--output", tmp_path, "--limit", 3)
     building = tmp_path / "building" / "tiny"
