@@ -55,6 +55,7 @@ def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     return in_process(monkeypatch, capsys)
 
 
+@pytest.mark.rest
 def test_modules_become_a_task(tmp_path: Path) -> None:
     said = json.loads(run_in_torch("modules_imported.py", "task", tmp_path))
     assert [line for line in said["told"] if "training mode" in line] == [
