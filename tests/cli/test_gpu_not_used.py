@@ -8,6 +8,7 @@ from in_process import Pgdl
 
 from harness.extras import install_for_gpu
 from harness.gpus import find_gpus
+from harness.worker.runtimes import RUNTIMES
 from tests.gpu_files import machine
 from tests.throwaway import make_task
 
@@ -43,7 +44,8 @@ def test_calls_warn_once_and_records_say_it(command: tuple[object, ...], pgdl: P
 @pytest.mark.rest
 @pytest.mark.usefixtures("gpu")
 def test_doctor_tries_every_runtime(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.api.doctor_sandbox._installed", lambda: ["torch"])
+    for name, runtime in RUNTIMES.items():
+        monkeypatch.setattr(type(runtime), "missing", lambda _, name=name: [] if name == "torch" else [name])
     monkeypatch.setattr("harness.sandbox.facts.driver_library", lambda: None)
     found = {line["item"]: line for line in json.loads(pgdl("doctor", "--format", "json").out)}
     assert "torch and the GPU" in found, found
