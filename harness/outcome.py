@@ -1,5 +1,6 @@
 """The outcome and the result of a call."""
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -29,6 +30,8 @@ LONGEST_TIME_S = 1e9
 #: The message of every recorded call on a task that was hidden, whatever its outcome.
 WITHHELD = "withheld"
 
+_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+
 
 @dataclass(frozen=True)
 class CallResult:
@@ -48,6 +51,11 @@ class CallResult:
     interrupted: bool = False  #: whether an `INFRA_ERROR` has a passing cause, such as a pause of the harness
     survived_kill: bool = False  #: whether processes of the sandbox are still alive; then the machine cannot be trusted
     place: str = ""  #: line at which a timeout stopped the submission, such as complexity.py:4; empty if not known
+
+
+def kind_of_failure(outcome: str, message: str) -> tuple[str, str]:
+    """Return what failures have in common that differ in numbers of the message alone, such as seconds."""
+    return outcome, _NUMBER.sub("#", message)
 
 
 class StoppedError(Exception):

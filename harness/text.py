@@ -6,8 +6,6 @@ import textwrap
 #: Characters that control a terminal or end a line; and surrogates, which UTF-8 cannot encode.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
-
 #: The text that replaces a secret.
 HIDDEN = "***"
 
@@ -60,11 +58,6 @@ def _hidden(word: str) -> str:
     before, at, after = word.rpartition("@")
     user = _USER.search(before)
     return word if user is None else f"{before[: user.end()]}{HIDDEN}{at}{after}"
-
-
-def without_numbers(text: str) -> str:
-    """Replace each number by `#`: messages that differ in numbers alone, such as seconds, become equal."""
-    return _NUMBER.sub("#", text)
 
 
 def safe_line(text: str) -> str:

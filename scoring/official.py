@@ -60,22 +60,19 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
 
 def has_official_score(grid: Grid) -> bool:
     """Return whether measures have official scores on a grid: three hyperparameters vary, and no cell is empty."""
-    try:
-        require_official(grid)
-    except ScoreUndefined:
-        return False
-    return True
+    return len(grid.varying) >= MINIMUM_HYPERPARAMETERS and grid.is_complete
 
 
 def require_official(grid: Grid) -> None:
     """Raise `ScoreUndefined` for a grid on which no measure has an official score."""
+    if has_official_score(grid):
+        return
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         found = ", ".join(grid.varying) or "none"
         raise ScoreUndefined(
             f"official score: expected at least {MINIMUM_HYPERPARAMETERS} hyperparameters that vary, found {found}"
         )
-    if not grid.is_complete:
-        raise ScoreUndefined(f"official score: expected one model in every cell, found {grid.empty_cell()}")
+    raise ScoreUndefined(f"official score: expected one model in every cell, found {grid.empty_cell()}")
 
 
 def pair_values(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:

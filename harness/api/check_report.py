@@ -18,10 +18,9 @@ from harness.execution.forecast import Forecast
 from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts, Place, place_of
 from harness.execution.plan import PlannedCall
-from harness.outcome import Outcome
+from harness.outcome import Outcome, kind_of_failure
 from harness.submission import Submission
 from harness.task.selection import PartOfData
-from harness.text import without_numbers
 
 #: Beginning of a line that GitHub would run as a command if it appeared in a log.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
@@ -70,9 +69,9 @@ class CheckReport(Summarized):
     @property
     def failures(self) -> list[FinishedCall[PlannedCall]]:
         """The calls in `failed`, without those that differ from an earlier call in numbers of the message only."""
-        found: dict[tuple[Outcome, str], FinishedCall[PlannedCall]] = {}
+        found: dict[tuple[str, str], FinishedCall[PlannedCall]] = {}
         for one in self.failed:
-            found.setdefault((one.result.outcome, without_numbers(one.result.message)), one)
+            found.setdefault(kind_of_failure(one.result.outcome, one.result.message), one)
         return list(found.values())
 
     @property

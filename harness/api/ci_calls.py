@@ -11,10 +11,9 @@ from harness.ci.reading import Failures
 from harness.execution.check import try_submission
 from harness.execution.plan import PlannedCall
 from harness.format.reference import Reference
-from harness.outcome import Outcome
+from harness.outcome import Outcome, kind_of_failure
 from harness.records import Record, Records
 from harness.submission import Submission
-from harness.text import without_numbers
 
 
 def check_submission(submission: Submission, run: Run) -> tuple[str, Failures] | None:
@@ -50,7 +49,7 @@ def find_failures(records: Records, submission: Submission, made: Sequence[tuple
     reveal facts about the models.
     """
     failures = {
-        (row.outcome, without_numbers(row.message)): row
+        kind_of_failure(row.outcome, row.message): row
         for call, row in made
         if call.submission.name == submission.name and row.outcome != Outcome.OK and not call.withheld
     }

@@ -1,5 +1,6 @@
 """Results that a notebook shows in a few lines: it prints the `repr` of a cell's last value."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from harness.board.board import Board
@@ -8,13 +9,13 @@ from harness.text import counted, safe_line
 MOST = 20  #: maximum number of lines
 
 
-class Summarized:
-    """A result whose `repr` is its summary. A dataclass needs `repr=False` to inherit it."""
+class Summarized(ABC):
+    """A result whose `repr` is a few lines of text. A dataclass inherits the `repr` only with `repr=False`."""
 
     @property
+    @abstractmethod
     def summary(self) -> Sequence[str]:
         """The verdict, counts and problems, one per line."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         lines = [safe_line(line) for line in self.summary]
@@ -23,7 +24,7 @@ class Summarized:
 
 
 class ShownAsBoard:
-    """A result that a notebook shows as its board. A dataclass needs `repr=False` to inherit the `repr`."""
+    """A result that a notebook shows as its board. A dataclass inherits the `repr` only with `repr=False`."""
 
     board: Board
 

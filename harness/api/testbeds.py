@@ -122,10 +122,10 @@ def testbed(
     chosen = [one.submission for one in choose_measures(measures)]
     report, withhold = ProbeReport(progress.note, progress.steps), Withhold(execution.withhold)
     # `begin_run` refuses impossible calls before the backbones are probed, which takes long.
-    where = Path(tasks_dir), [task_name]
-    begun = begin_run(chosen, *where, execution, progress, scored=False) if chosen else nullcontext()
+    tasks = Path(tasks_dir)
+    begun = begin_run(chosen, tasks, [task_name], execution, progress, scored=False) if chosen else nullcontext()
     with begun as run:
-        dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
+        dataset = evaluate_task(tasks, task_name, data, settings, models, withhold, report)
         summary = summarize(dataset, weight=weight)
         if run is None:
             return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)

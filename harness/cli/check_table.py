@@ -13,12 +13,12 @@ from harness.execution.check import WHOLE_CALL_S, Trial
 from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
-from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome
+from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome, kind_of_failure
 from harness.tables import plain, print_lines
 from harness.task.selection import PartOfData
 from harness.task.task import Task
 from harness.task.task_notes import outputs_of
-from harness.text import counted, without_numbers
+from harness.text import counted
 from pgdl import CheckReport
 
 #: Number of lines that are shown from the end of a call's output.
@@ -61,10 +61,10 @@ class CallTable:
 
         Leave out traceback frames of libraries. If `whole`, print all lines of all calls.
         """
-        left_out, told = 0, set[tuple[Outcome, str]]()
+        left_out, told = 0, set[tuple[str, str]]()
         for done in self._seen:
             result, is_first = done.result, done is self._seen[0]
-            failure = (result.outcome, without_numbers(result.message))
+            failure = kind_of_failure(result.outcome, result.message)
             if whole or (failure not in told if result.outcome is not Outcome.OK else is_first):
                 self._print_output(done, LINES if not whole else None)
             else:

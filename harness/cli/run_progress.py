@@ -13,9 +13,9 @@ from harness.api.tally import machines_line
 from harness.cli.bars import Bars
 from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary
-from harness.outcome import Outcome
+from harness.outcome import Outcome, kind_of_failure
 from harness.tables import PlainColumn
-from harness.text import counted, without_numbers
+from harness.text import counted
 
 #: Maximum number of submissions for a bar each. For more submissions, only the bar of all calls is shown.
 SHOWN_LINES = 12
@@ -43,7 +43,8 @@ class RunProgress(Bars):
         self._total = dict(self._left)
         self._failed: Counter[str] = Counter()
         self._machines: Counter[str] = Counter()
-        self._failures: defaultdict[str, dict[str, list[str]]] = defaultdict(dict)
+        self._failures: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  #: kinds of failures
+        self._first: dict[tuple[str, tuple[str, str]], str] = {}  #: first failure of a submission of each kind
         width = max(map(len, self._total), default=0)
         self._lines: dict[str, TaskID] = {
             name: self._bars.add_task(
@@ -94,19 +95,20 @@ class RunProgress(Bars):
 
     def _show(self, name: str, row: CallSummary) -> None:
         seen, failure = self._failures[name], f"{row.outcome}: {row.message}"
-        alike = seen.setdefault(without_numbers(failure), [])
-        alike.append(failure)
-        if len(alike) > 1:
+        kind = kind_of_failure(row.outcome, row.message)
+        seen[kind] += 1
+        if seen[kind] > 1:
             return
+        self._first[name, kind] = failure
         if len(seen) <= SHOWN_FAILURES:
             self._console.print(f"{name} on {row.call.where}: {failure}")
         elif len(seen) == SHOWN_FAILURES + 1:
             self._console.print(f"{name}: further failures are counted below")
 
     def _print_repeated(self, name: str) -> None:
-        failures = list(self._failures[name].values())
-        for first, *others in failures[:SHOWN_FAILURES]:
-            if others:
-                self._console.print(f"{name}: {counted(len(others), 'similar call')}: {first}")
-        if further := sum(map(len, failures[SHOWN_FAILURES:])):
+        failures = list(self._failures[name].items())
+        for kind, calls in failures[:SHOWN_FAILURES]:
+            if calls > 1:
+                self._console.print(f"{name}: {counted(calls - 1, 'similar call')}: {self._first[name, kind]}")
+        if further := sum(calls for _, calls in failures[SHOWN_FAILURES:]):
             self._console.print(f"{name}: {counted(further, 'other call')} failed with other messages")

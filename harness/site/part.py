@@ -10,8 +10,9 @@ from harness.board.row import Row
 from harness.board.scores import decimal
 from harness.board.states import beside_chance, state_on
 from harness.configuration import MIB
+from harness.outcome import kind_of_failure
 from harness.site import charts
-from harness.text import p_value_text, without_numbers
+from harness.text import p_value_text
 from scoring import Failure
 
 #: Maximum number of different failures that are shown, each with the output of its first call.
@@ -50,7 +51,7 @@ def _failures(task: OnTask) -> list[list[CallRecord]]:
     groups: dict[tuple[str, str], list[CallRecord]] = {}
     for call in task.calls.values():
         if isinstance(value_of(call), Failure):
-            groups.setdefault((call.outcome, without_numbers(call.message)), []).append(call)
+            groups.setdefault(kind_of_failure(call.outcome, call.message), []).append(call)
     return list(groups.values())
 
 
