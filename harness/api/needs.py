@@ -1,7 +1,7 @@
 """Finds out whether models lack an input that a submission needs, such as the weights before training.
 
-A measure of the library states its needs. A participant's code may read `model.initial_weights`, which is None if these
-weights are missing, or may work without them. So a run notes missing initial weights only after a failure that
+A measure of the library states its needs. A participant's code may work without `model.initial_weights`, which is None
+if the model has none. So a run notes missing initial weights only after a failure that
 suggests this cause; `pgdl check` always notes them.
 """
 

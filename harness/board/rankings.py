@@ -82,7 +82,7 @@ def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) ->
     """Compare the ranked rows. In the result, the name of a row is its position as text, such as "0".
 
     Return None if no ranked row is complete, if no task has an official score, or if a task is hidden.
-    `held_out` maps each task to its test set; it is None if some test set is not known.
+    `held_out` maps each task to its test set. It is None if the size of any test set is not known.
     """
     ranked = {str(number): row for number, row in enumerate(rows) if row.rank is not None}
     if any(row.rounded for row in ranked.values()):

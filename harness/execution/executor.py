@@ -25,7 +25,7 @@ class Executor(ABC):
     limits: Limits  #: limits of a call
     isolation: str  #: isolation of calls, as a configuration names it
     is_sandboxed: bool  #: whether submissions are isolated from the machines on which they run
-    shown: frozenset[Path]  #: directories that every sandbox shows besides those of its call, with links resolved
+    shown: frozenset[Path]  #: resolved paths of directories that every sandbox shows, besides those of its call
 
     @abstractmethod
     def __init__(

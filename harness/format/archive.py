@@ -52,8 +52,8 @@ def _opened(stream: BufferedReader, most: int) -> zipfile.ZipFile:
 class Pieces(BufferedReader):
     """A file that returns at most `most` bytes per read.
 
-    An archive declares the size of its list of members, and `zipfile` reads the whole list at once. This class limits
-    such a read, so that a huge list cannot fill the memory.
+    An archive declares the size of its list of members, and `zipfile` reads the whole list at once. A file of
+    this class returns a huge list only in part, and then `zipfile` refuses it.
     """
 
     def __init__(self, content: Any, most: int) -> None:

@@ -245,7 +245,7 @@ def test_layers_with_the_channels_last_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_layer_without_effect_does_not_part_permutations_that_undo_each_other(tmp_path: Path) -> None:
-    """Permutations that cancel each other are removed even if dropout lies between them."""
+    """If two permutations undo each other, both are removed, even if a dropout layer is between them."""
 
     def convolution(name: str) -> dict[str, object]:
         config = {"name": name, "filters": 2, "kernel_size": 1, "data_format": "channels_first"}
