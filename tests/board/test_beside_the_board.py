@@ -12,11 +12,12 @@ from board_examples import GAPS, MEASURE, collect, compare, rows, write_referenc
 from harness.board.board import Board
 from harness.board.collect import Collected
 from harness.board.columns import BEYOND, BEYOND_NOTE
-from harness.board.formats import find
+from harness.board.formats import find, table
 from harness.board.hyperparameters import score_hyperparameters
 from harness.board.leaderboard import build_board
 from harness.board.yardsticks import Oracle, ScoreSpread, score_oracle
 from harness.format.reference import Reference, read_reference
+from harness.tables import wide_console
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, HeldOut, additive_fit, noisy_oracle, official_score, oracle_scores
 
@@ -25,6 +26,13 @@ def with_oracle(known: dict[str, Reference]) -> Board:
     both = [row for task in known for row in (*rows("best", GAPS, task), *rows("other", MEASURE, task))]
     held_out = {name: HeldOut([0.5] * 8, 100) for name in known}
     return build_board(collect(both, known), known, held_out=held_out)
+
+
+def explained(board: Board) -> list[str]:
+    """Return the board in all formats for readers, with explanations."""
+    text = io.StringIO()
+    table.show(board, wide_console(file=text), wide=True)
+    return [text.getvalue(), *(str(find(name).render(board)) for name in ("markdown", "latex"))]
 
 
 def test_the_oracle_changes_no_rank_interval_or_group(
@@ -62,8 +70,7 @@ def test_every_format_with_explanations_says_what_the_oracle_is(known: dict[str,
     found = with_oracle(known)
     assert found.content["oracle"]["tasks"].keys() == known.keys()
     assert found.content["oracle"]["draws"] == ORACLE_DRAWS
-    for name in ("markdown", "latex"):
-        text = str(find(name).render(found))
+    for text in explained(found):
         assert found.oracle.score is not None
         assert f"noisy oracle: {found.oracle.score.text()}" in text.replace("\\", "")
     assert "oracle" not in str(find("csv").render(found))
@@ -152,8 +159,8 @@ def test_every_format_with_explanations_says_what_they_score(known: dict[str, Re
     found = board(known)
     score = found.hyperparameters.in_sample.score
     assert score is not None
-    for name in ("markdown", "latex"):
-        assert f"hyperparameters: {score.text()}, the score of" in " ".join(str(find(name).render(found)).split())
+    for text in explained(found):
+        assert f"hyperparameters: {score.text()}, the score of" in " ".join(text.split())
     told = json.loads(str(find("json").render(found)))["hyperparameters"]
     assert told["in_sample"]["score"] == pytest.approx(score.mean)
     assert told["from_other_tasks"]["tasks"].keys() == known.keys()

@@ -82,7 +82,8 @@ def test_a_report_explains_nobody_else_and_is_the_page_of_the_site(pgdl: Pgdl, m
 @pytest.mark.usefixtures("three_submissions")
 def test_a_report_has_the_remarks_of_the_score(pgdl: Pgdl, folder: Path) -> None:
     remarks = json.loads(pgdl("score", "weak", "--format", "json").out)["remarks"]
-    assert any("toy: its models are missing, so it cannot be checked" in remark for remark in remarks)
+    missing = "toy: its models are missing, so it cannot be checked whether records are of these models"
+    assert f"{missing}, and standard errors of scores are not split into gap_error and model_error" in remarks
     ended = pgdl("report", "weak", "--html", "reports")
     assert ended.out.splitlines()[-len(remarks) :] == remarks
     assert all(f"<li>{line}</li>" in (folder / "reports/weak.html").read_text() for line in remarks)
