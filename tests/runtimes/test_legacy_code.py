@@ -107,6 +107,8 @@ NOT_RESTORED = {
     "np.random.seed(0)": ("np.random.seed(0)\nround(np.random.rand(), 4)", 0.5488),
     '"conv" in layer.name': ("['conv' in layer.name for layer in model.layers]", [True, False, False]),
     "model.input_shape": ("list(model.input_shape)", [None, 8, 8, 1]),
+    "len(dataset)": ("len(dataset)", 3),
+    "dataset.element_spec": ("[list(spec.shape) for spec in dataset.element_spec]", [[8, 8, 1], []]),
     "np.bool": ("np.bool is np.bool_ and np.zeros(2, np.bool).dtype.name", "bool"),
     "np.long": ("np.zeros(2, np.long).dtype.name", "int64"),
     "a.ptp()": ("np.zeros(2).ptp()", "AttributeError"),
@@ -192,7 +194,7 @@ ADVISED = {
 }
 
 PROGRAM = """
-import errno, json, sys
+import errno, json, sys, tempfile
 from pathlib import Path
 import numpy as np
 from harness.worker.runtimes import RUNTIMES
@@ -203,12 +205,16 @@ architecture = {"format": "layers", "input_shape": [8, 8, 1], "layers": [
     {"class_name": "Conv2D", "config": {"filters": 2, "kernel_size": 3}}, {"class_name": "Flatten", "config": {}},
     {"class_name": "Dense", "config": {"units": 2}}]}
 model = runtime.build_model(architecture)
+with tempfile.TemporaryDirectory() as data:
+    np.save(data + "/inputs.npy", np.zeros((3, 8, 8, 1), np.float32))
+    np.save(data + "/labels.npy", np.zeros(3, np.int32))
+    dataset = runtime.load_dataset(Path(data))
 tf = __import__(runtime.framework)
 runtime.admit("complexity")
 answers = []
 for seed, code in enumerate(json.loads(sys.argv[3])):
     runtime.seed(seed)
-    names = {"errno": errno, "np": np, "tf": tf, "model": model}
+    names = {"errno": errno, "np": np, "tf": tf, "model": model, "dataset": dataset}
     *lines, question = code.splitlines()
     try:
         exec("\\n".join(lines), names)
