@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from scoring.errors import GridError
 
@@ -100,23 +100,6 @@ class Grid:
             return np.zeros(len(self.models), np.intp)
         _, numbers = np.unique(self.codes[:, columns], axis=0, return_inverse=True)
         return numbers.ravel()
-
-    def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
-        """Arrange the models' numbers in rows, one row for each combination of values of the hyperparameters `by`.
-
-        Args:
-            per_model: a number for each model, shape (n_models,); the grid must be complete.
-            by: names of hyperparameters.
-
-        Returns:
-            Shape (n_groups, n_members). Rows are sorted by the values of `by`, the numbers in a row by the values of
-            the other hyperparameters.
-        """
-        others = [name for name in self.names if name not in by]
-        columns = [self.names.index(name) for name in (*by, *others)]
-        order = np.lexsort(self.codes.T[columns[::-1]])
-        n_groups = math.prod(len(self.values[name]) for name in by)
-        return np.asarray(per_model, dtype=np.float64)[order].reshape(n_groups, -1)
 
 
 def _distinct(name: str, listed: Sequence[Value]) -> tuple[Value, ...]:

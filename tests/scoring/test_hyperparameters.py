@@ -32,15 +32,10 @@ def test_a_grid_keeps_the_order_of_models_and_sorts_names() -> None:
 
 
 def test_groups_share_the_values_they_are_grouped_by() -> None:
-    grid = Grid.from_hyperparameters(POSSIBLE, dict(reversed(current().items())))
-    number_of_model = [3.0, 2.0, 1.0, 0.0]
-    assert grid.groups(number_of_model, by=["width"]).tolist() == [[0, 1], [2, 3]]
-    assert grid.groups(number_of_model, by=["depth"]).tolist() == [[0, 2], [1, 3]]
-    assert grid.groups(number_of_model, by=["width", "depth"]).tolist() == [[0], [1], [2], [3]]
-    assert grid.groups(number_of_model, by=[]).shape == (1, 4)
     grid = Grid.from_hyperparameters(POSSIBLE, current())
     assert grid.group_numbers(["width"]).tolist() == [0, 0, 1, 1]
     assert grid.group_numbers(["depth"]).tolist() == [0, 1, 0, 1]
+    assert grid.group_numbers(["width", "depth"]).tolist() == [0, 1, 2, 3]
     assert grid.group_numbers([]).tolist() == [0, 0, 0, 0]
 
 
