@@ -15,7 +15,7 @@ from scoring.comparison import INTERVAL_LEVEL, Comparison, Difference, Standing,
 from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
 from scoring.grid import Grid, Value
-from scoring.hyperparameters import additive_fit, fit_from_effects, main_effects
+from scoring.hyperparameters import additive_fit
 from scoring.jackknife import GivenScore, given_score
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
 from scoring.official import (
@@ -32,6 +32,7 @@ from scoring.overfitting import (
     bernstein_interval,
     pairwise_independence_test,
 )
+from scoring.pareto import pareto_front
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.resolution import detectable_difference, smallest_p_value
 from scoring.rule import RULE, Entry, Failure, Ranked, SubmissionScore, TaskCalls, mean_score, rank, score_submission
@@ -49,7 +50,6 @@ from scoring.testbed import (
     marginal,
     one_vs_rest_kappas,
 )
-from scoring.time_limits import TimeBudget, TimeStep, pareto_front, scores_by_limit
 from scoring.trade_off import TradeOff, trade_off
 from scoring.translations import AdversarialGenerator, nearest_translation, needed_shifts, strongest_translation
 
@@ -59,13 +59,12 @@ __all__ = [
     "Entry", "Explanation", "Failure", "GivenScore", "GranulatedKendall", "Grid", "GridError", "HeldOut",
     "IndependenceTest", "MeanRanks", "OfficialScore", "PrintedScore", "Ranked", "RiskEstimates", "ScoreUndefined",
     "SignErrorScore", "SignErrors", "Stability", "Standing", "SubmissionScore", "TaskCalls", "TaskScore", "Ties",
-    "TimeBudget", "TimeStep", "TradeOff", "Value", "additive_fit", "adjusted_p_values", "bernstein_interval",
-    "class_spread", "compare_mean_ranks", "compare_submissions", "compare_with_chance", "detectable_difference",
-    "difference_on_other_tasks", "divergences_from", "error_rates", "explain_score", "fit_from_effects",
-    "gaussian_divergence", "given_score", "granulated_kendall", "has_official_score", "inconsistency", "kendall_tau",
-    "main_effects", "marginal", "mean_on_other_tasks", "mean_score", "measure_stability", "nearest_translation",
-    "needed_shifts", "noisy_oracle", "official_score", "one_vs_rest_kappas", "oracle_scores", "p_values",
-    "pairwise_independence_test", "pareto_front", "printed_score", "rank", "require_official", "score_submission",
-    "score_task", "scores_by_limit", "sign_errors", "signed_rank_p_values", "smallest_p_value", "strongest_translation",
-    "trade_off",
+    "TradeOff", "Value", "additive_fit", "adjusted_p_values", "bernstein_interval", "class_spread",
+    "compare_mean_ranks", "compare_submissions", "compare_with_chance", "detectable_difference",
+    "difference_on_other_tasks", "divergences_from", "error_rates", "explain_score", "gaussian_divergence",
+    "given_score", "granulated_kendall", "has_official_score", "inconsistency", "kendall_tau", "marginal",
+    "mean_on_other_tasks", "mean_score", "measure_stability", "nearest_translation", "needed_shifts", "noisy_oracle",
+    "official_score", "one_vs_rest_kappas", "oracle_scores", "p_values", "pairwise_independence_test", "pareto_front",
+    "printed_score", "rank", "require_official", "score_submission", "score_task", "sign_errors",
+    "signed_rank_p_values", "smallest_p_value", "strongest_translation", "trade_off",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 from harness.board.on_task import Vector
 from harness.board.yardsticks import ScoreSpread, Yardstick
 from harness.format.reference import Reference
-from scoring import Grid, ScoreUndefined, additive_fit, fit_from_effects, main_effects, official_score
+from scoring import Grid, ScoreUndefined, additive_fit, official_score
 
 
 @dataclass(frozen=True)
@@ -21,25 +21,21 @@ class Hyperparameters:
 
     #: scores of the least-squares fit to the task's own gaps
     in_sample: Yardstick = field(default_factory=lambda: Yardstick.of({}))
-    #: scores of a prediction from other public tasks, by the mean effect of each hyperparameter with the same name
-    from_other_tasks: Yardstick = field(default_factory=lambda: Yardstick.of({}))
 
     @property
     def notes(self) -> list[str]:
         """A line for readers that explains the predictions and states their scores; [] if no task has a score."""
         if self.in_sample.score is None:
             return []
-        others = self.from_other_tasks.score
-        other = "" if others is None else f"; {others.text()} if it is fitted on the other tasks"
         return [
             f"hyperparameters: {self.in_sample.score.text()}, the score of an additive least-squares fit of the gaps "
-            f"by all hyperparameters on the same task{other}. It uses no network, is no submission and has no rank."
+            f"by all hyperparameters on the same task. It uses no network, is no submission and has no rank."
         ]
 
     @property
     def content(self) -> dict[str, Any]:
         """Final scores and scores by task, 0 to 100, for JSON."""
-        return {"in_sample": _content(self.in_sample), "from_other_tasks": _content(self.from_other_tasks)}
+        return {"in_sample": _content(self.in_sample)}
 
 
 def score_hyperparameters(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Hyperparameters:
@@ -48,22 +44,13 @@ def score_hyperparameters(references: Mapping[str, Reference], withheld: Collect
     gaps = {name: np.array([known.gaps[model] for model in known.models]) for name, known in public.items()}
     grids = {name: reference.grid for name, reference in public.items()}
     fits: dict[str, Vector] = {}
-    effects: dict[str, dict[str, float]] = {}
     for name, grid in grids.items():
         try:
             fits[name] = additive_fit(gaps[name], grid)
         except ScoreUndefined:
             continue
-        effects[name] = main_effects(gaps[name], grid)
-    from_others = {
-        name: fit_from_effects([found for other, found in effects.items() if other != name], grids[name])
-        for name in effects
-    }
-    in_sample, others = (
-        {name: _score(one.get(name), gaps[name], grids[name]) if name in public else None for name in references}
-        for one in (fits, from_others)
-    )
-    return Hyperparameters(Yardstick.of(in_sample, withheld), Yardstick.of(others, withheld))
+    scores = {name: _score(fits.get(name), gaps[name], grids[name]) if name in public else None for name in references}
+    return Hyperparameters(Yardstick.of(scores, withheld))
 
 
 def _score(fit: Vector | None, gap: Vector, grid: Grid) -> ScoreSpread | None:

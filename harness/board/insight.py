@@ -7,7 +7,7 @@ import numpy as np
 
 from harness.board.on_task import OnTask, Vector, vectors_of
 from harness.board.row import Row
-from scoring import Explanation, TimeBudget, TimeStep, explain_score, pareto_front, scores_by_limit
+from scoring import Explanation, explain_score, pareto_front
 
 N_PAIRS = 8  #: number of wrongly ordered pairs of models in an explanation
 
@@ -40,18 +40,6 @@ def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) ->
         for number, row in enumerate(rows)
         if wanted is None or number in wanted
     }
-
-
-def time_steps(row: Row) -> list[TimeStep]:
-    """Return the row's score under every shorter time limit; [] if a task is hidden, or the settings are unknown."""
-    scored = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
-    if len(scored) < len(row.tasks) or row.configuration is None:
-        return []
-    seconds = {
-        name: {model: call.call_wall_s for model, call in task.calls.items()} for name, task in row.tasks.items()
-    }
-    budget: TimeBudget = "average" if row.configuration.time_budget == "average" else "each"
-    return scores_by_limit(scored, seconds, budget)
 
 
 def is_on_front(rows: Sequence[Row]) -> list[bool]:

@@ -23,7 +23,7 @@ def leaderboard(data: SiteData) -> Board:
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], settings) if key_of(row) in given else row for row in rows]
     fits = score_hyperparameters(data.references)
-    fits = Hyperparameters(_on_all(fits.in_sample, settings), _on_all(fits.from_other_tasks, settings))
+    fits = Hyperparameters(_on_all(fits.in_sample, settings))
     oracle = _on_all(score_oracle(data.references), settings)
     scored = is_scored(data.references) or bool(settings.hidden_scored)
     return ranked_board(

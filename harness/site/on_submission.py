@@ -1,6 +1,5 @@
 """The page of a submission: its scores, why they are not higher, and its differences from other rows."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,7 +8,7 @@ from harness.board.across_tasks import pairs_across_tasks
 from harness.board.advice import advice
 from harness.board.board import Board
 from harness.board.columns import mark_of
-from harness.board.insight import Insight, time_steps
+from harness.board.insight import Insight
 from harness.board.row import Row
 from harness.board.states import beside_chance, state_of
 from harness.configuration import GIB
@@ -47,7 +46,6 @@ def _page(board: Board, number: int, insights: Mapping[str, Insight], pages: Seq
         "facts": _facts(row),
         "advice": advice(row, insights),
         "parts": [part(name, row, insights.get(name)) for name in board.tasks],
-        "steps": [{"limit": math.ceil(100 * step.limit_s) / 100, "step": step} for step in time_steps(row)],
         "others": _others(board, number, pages),
         "n_compared": sum(other.standing is not None for other in board.rows) - 1,
     }

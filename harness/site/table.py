@@ -125,7 +125,6 @@ def _yardsticks(board: Board) -> list[dict[str, Any]]:
     for name, about, yardstick in (
         ("noisy oracle", "oracle", board.oracle),
         ("hyperparameters", "hyperparameters", fits.in_sample),
-        ("hyperparameters, other tasks", "hyperparameters", fits.from_other_tasks),
     ):
         scores = [yardstick.score, *(yardstick.tasks.get(task) for task in board.tasks if len(board.tasks) > 1)]
         score, *tasks = [DASH if one is None else decimal(one.mean, 1) for one in scores]

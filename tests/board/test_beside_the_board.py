@@ -134,24 +134,15 @@ def test_the_fit_in_sample_scores_what_it_would_as_a_submission(known: dict[str,
 
 
 def test_on_the_shipped_tasks() -> None:
-    """Mean effects of hyperparameters, fitted to two shipped tasks, hardly predict the gaps of the third."""
     shipped = {name: read_reference(path) for name, path in TaskDirectory(SHIPPED).references().items()}
     found = score_hyperparameters(shipped).content
     assert found["in_sample"]["score"] == pytest.approx(14.9587, abs=1e-4)
-    assert found["from_other_tasks"]["score"] == pytest.approx(0.8929, abs=1e-4)
-    assert found["from_other_tasks"]["tasks"].keys() == shipped.keys()
+    assert found["in_sample"]["tasks"].keys() == shipped.keys()
 
 
-def test_other_tasks_are_needed_for_the_second_figure(known: dict[str, Reference], tmp_path: Path) -> None:
-    alone = score_hyperparameters({"toy": known["toy"]})
-    assert alone.from_other_tasks.tasks == {"toy": None}
-    assert alone.from_other_tasks.score is None
-    assert "other tasks" not in alone.notes[0]
+def test_without_an_official_score_there_is_no_figure(tmp_path: Path) -> None:
     write_reference(tmp_path, "flat", sizes=(4, 2))
     flat = read_reference(tmp_path / "flat" / "model_configs.json")
-    assert score_hyperparameters({"toy": known["toy"], "flat": flat}).from_other_tasks == replace(
-        alone.from_other_tasks, tasks={"toy": None, "flat": None}
-    )
     assert score_hyperparameters({"flat": flat}).notes == []
 
 
@@ -163,7 +154,6 @@ def test_every_format_with_explanations_says_what_they_score(known: dict[str, Re
         assert f"hyperparameters: {score.text()}, the score of" in " ".join(text.split())
     told = json.loads(str(find("json").render(found)))["hyperparameters"]
     assert told["in_sample"]["score"] == pytest.approx(score.mean)
-    assert told["from_other_tasks"]["tasks"].keys() == known.keys()
     assert "fitted" not in str(find("csv").render(found))
     notes = compare(rows("vc_dim", MEASURE), {"toy": known["toy"]}, {"vc_dim": "size"}).notes
     assert any(note.startswith("hyperparameters: ") for note in notes)
@@ -185,7 +175,6 @@ def test_hidden_tasks_show_no_figure_and_no_marks(known: dict[str, Reference]) -
     found = board(known, withheld=("second",))
     told = found.hyperparameters
     assert (told.in_sample.tasks["second"], told.in_sample.score, told.notes) == (None, None, [])
-    assert told.from_other_tasks.tasks == {"second": None, "toy": None}
     assert {BEYOND.value(row) for row in found.rows} == {None}
     assert BEYOND not in found.columns
 
@@ -194,6 +183,4 @@ def test_figures_of_public_tasks_do_not_depend_on_hidden_gaps(known: dict[str, R
     hidden = replace(known["second"], train_accuracy=dict(zip(known["second"].models, MEASURE, strict=True)))
     public = {"toy": known["toy"], "third": known["toy"]}
     one, other = (score_hyperparameters({**public, "second": each}, ["second"]) for each in (known["second"], hidden))
-    assert one.from_other_tasks == other.from_other_tasks
-    assert None not in [one.from_other_tasks.tasks[name] for name in public]
     assert {one.in_sample.tasks[name] for name in public} == {other.in_sample.tasks[name] for name in public}

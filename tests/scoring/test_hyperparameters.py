@@ -9,10 +9,9 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from scoring_examples import TOY_GAP, Task, cells, task, tasks, toy
+from scoring_examples import Task, task, tasks
 
-from scoring import Grid, GridError, ScoreUndefined, additive_fit, fit_from_effects, main_effects, official_score
-from scoring.grid import Value
+from scoring import Grid, GridError, ScoreUndefined, additive_fit, official_score
 
 POSSIBLE: dict[str, list[Any]] = {"width": [64, 128], "depth": [2, 4]}
 Damage = Callable[[dict[str, dict[str, Any]]], object]
@@ -170,40 +169,9 @@ def test_gaps_without_interactions_are_fitted_perfectly_with_ties_where_nothing_
     assert len(set(additive_fit(gaps, grid).tolist())) == 4
 
 
-def grid_of(values: list[Value]) -> Grid:
-    """Return a 2 x 2 x 2 grid whose first hyperparameter has these values in this order."""
-    current = {model: cell | {"a": [16, 160][cell["a"]]} for model, cell in cells(a=2, b=2, c=2).items()}
-    return Grid.from_hyperparameters({"a": values, "b": [0, 1], "c": [0, 1]}, current)
-
-
-def test_an_effect_goes_from_the_smallest_value_to_the_largest() -> None:
-    difference = np.mean(TOY_GAP[4:]) - np.mean(TOY_GAP[:4])
-    for values in ([16, 160], [160, 16], ["160", 16.0]):
-        assert main_effects(TOY_GAP, grid_of(values))["a"] == pytest.approx(difference)  # type: ignore[arg-type]
-
-
-@given(tasks())
-def test_effects_are_slopes_of_one_least_squares_fit(one: Task) -> None:
-    _, gap, grid = one.arrays
-    scaled = {name: grid.codes[:, grid.names.index(name)] / (len(grid.values[name]) - 1) for name in grid.varying}
-    design = np.column_stack([np.ones(len(gap)), *scaled.values()])
-    slopes = np.linalg.lstsq(design, np.array(gap), rcond=None)[0][1:]
-    assert main_effects(gap, grid) == pytest.approx(dict(zip(scaled, slopes, strict=True)), abs=1e-9)
-
-
-def test_effects_of_other_tasks_are_averaged_where_names_meet() -> None:
-    grid = toy().grid
-    found = fit_from_effects([{"a": 1.0, "other": 5.0}, {"a": 3.0, "b": -1.0}], grid)
-    assert found is not None
-    assert (found - found[0]).tolist() == [0, 0, -1, -1, 2, 2, 1, 1]
-    assert fit_from_effects([{"other": 5.0}], grid) is None
-    assert fit_from_effects([], grid) is None
-
-
 def test_without_an_official_score_there_is_no_fit() -> None:
     _, gap, grid = task([0.1, 0.2, 0.3, 0.4], [0.0] * 4, a=2, b=2).arrays
-    for fit in (additive_fit, main_effects):
-        with pytest.raises(ScoreUndefined):
-            fit(gap, grid)
-        with pytest.raises(ValueError, match="one number per model"):
-            fit(gap[:3], grid)
+    with pytest.raises(ScoreUndefined):
+        additive_fit(gap, grid)
+    with pytest.raises(ValueError, match="one number per model"):
+        additive_fit(gap[:3], grid)

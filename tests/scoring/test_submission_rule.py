@@ -1,4 +1,4 @@
-"""Tests of the competition's rule for a whole submission: shorter time limits, its place, the spread over seeds."""
+"""Tests of the competition's rule for a whole submission: its place, the Pareto front, the spread over seeds."""
 
 import math
 from dataclasses import replace
@@ -17,14 +17,12 @@ from scoring import (
     ScoreUndefined,
     TaskCalls,
     TaskScore,
-    TimeStep,
     measure_stability,
     official_score,
     pareto_front,
     rank,
     score_submission,
     score_task,
-    scores_by_limit,
 )
 
 CRASH = Failure("crashed")
@@ -74,8 +72,6 @@ def test_a_call_over_its_time_budget_makes_the_score_0_and_skips_all_later_tasks
 def test_nothing_to_score() -> None:
     result = score_submission({})
     assert (result.score, result.complete, result.exceeded) == (None, True, False)
-    assert scores_by_limit({}, {}) == [TimeStep(0, None, ())]
-    assert scores_by_limit({"task1": TaskCalls(toy().grid, GAP, {})}, {}) == [TimeStep(0, None, ("task1",))]
 
 
 @given(st.data())
@@ -186,49 +182,6 @@ def test_every_entry_appears_once_and_in_the_same_place_however_the_board_is_giv
     ordered = rank(board)
     assert sorted(ranked.entry.name for ranked in ordered) == sorted(entry.name for entry in board)
     assert rank(data.draw(st.permutations(board))) == ordered
-
-
-MODELS = toy().grid.models
-GAP = dict(zip(MODELS, TOY_GAP, strict=True))
-TASKS = {name: TaskCalls(toy().grid, GAP, toy().measure) for name in ("task1", "task2")}
-SCORE = score_submission(TASKS).score
-
-
-def seconds(slowest: float, others: float = 1.0) -> dict[str, float]:
-    return {model: slowest if model == "model_3" else others for model in MODELS}
-
-
-def test_a_score_is_there_from_the_slowest_call_or_the_average_on() -> None:
-    assert scores_by_limit(TASKS, {"task1": seconds(9), "task2": seconds(5)}) == [
-        TimeStep(0, 0, ()),
-        TimeStep(5, 0, ("task2",)),
-        TimeStep(9, SCORE, ("task1", "task2")),
-    ]
-    steps = scores_by_limit(TASKS, {"task1": seconds(9), "task2": seconds(5)}, budget="average")
-    assert [(step.limit_s, step.score) for step in steps] == [(0, 0), (1.5, 0), (2, SCORE)]
-
-
-def test_failed_tasks_under_shorter_limits() -> None:
-    late = TaskCalls(toy().grid, GAP, {**toy().measure, "model_0": Failure("TIMEOUT", exceeded=True)})
-    steps = scores_by_limit({**TASKS, "task2": late}, {"task1": seconds(2), "task2": seconds(3)})
-    assert steps == [TimeStep(0, 0, ()), TimeStep(2, 0, ("task1",))]
-    crashed = TaskCalls(toy().grid, GAP, {**toy().measure, "model_0": Failure("CRASH")})
-    steps = scores_by_limit({"task1": TASKS["task1"], "task2": crashed}, {"task1": seconds(2)})
-    assert steps == [TimeStep(0, 0, ("task2",)), TimeStep(2, SCORE, ("task1", "task2"))]
-
-
-@pytest.mark.parametrize(
-    ("times", "message"),
-    [
-        ({"task3": {}}, "seconds: expected tasks of the submission, found task3"),
-        ({"task1": {"model_9": 1.0}}, "seconds, task 'task1': expected models of the grid, found model_9"),
-        ({"task1": {"model_0": -1.0}}, "seconds, task 'task1': expected finite times of 0 or more"),
-        ({"task1": {"model_0": math.nan}}, "seconds, task 'task1': expected finite times of 0 or more"),
-    ],
-)
-def test_wrong_times_are_refused(times: dict[str, dict[str, float]], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        scores_by_limit(TASKS, times)
 
 
 @pytest.mark.parametrize(

@@ -244,13 +244,6 @@ def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]
         assert words in section, name
 
 
-def test_the_page_on_reading_promises_a_fit_on_other_tasks_only_if_there_are_any(tmp_path: Path) -> None:
-    alone = site_with(tmp_path)
-    assert "hyperparameters, other tasks" not in alone["index.html"]
-    assert "it needs a second task that is not hidden" in alone["reading.html"]
-    assert "Up to two rows below the table show how much" in alone["reading.html"]
-
-
 def test_a_plot_speaks_of_the_models_with_a_value(pages: dict[str, str]) -> None:
     """One of the task's eight models has no value."""
     assert "A dot for each model that has a value;" in pages["submissions/half.html"]

@@ -89,7 +89,7 @@ def test_each_cell_stands_below_its_heading(made: tuple[Path, Board]) -> None:
     more = [text for text, _ in heading[at.stop :]]
     assert more == [column.heading for column in board.columns if column.heading in more and column not in tasks]
     told = board.hyperparameters
-    for shown, yardstick in zip((oracle, *fits), (board.oracle, told.in_sample, told.from_other_tasks), strict=True):
+    for shown, yardstick in zip((oracle, *fits), (board.oracle, told.in_sample), strict=True):
         scores = [yardstick.tasks[name] for name in board.tasks]
         assert [text for text, _ in shown[at]] == [f"{score.mean:.1f}" if score else DASH for score in scores]
         assert len(heading) == len(line) == len(shown)
