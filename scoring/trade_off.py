@@ -30,15 +30,13 @@ def trade_off(
     unseen: ArrayLike,
     *,
     weight: float = 1.0,
-    points: int = POINTS,
-    grid_only: bool = False,
-    normalize_axes: bool = False,
     also: Mapping[str, ArrayLike] | None = None,
 ) -> TradeOff:
     """Return the point that minimises objective + weight * ((1 - unseen)^2 + ssim^2 + size^2).
 
     The objective is known for each cell (size, ssim, unseen), and interpolated linearly between cells. In the penalty,
-    sizes are scaled linearly to [0, 1]. Among equal minima, the smallest size wins, then the smallest SSIM, then the
+    sizes are scaled linearly to [0, 1]. Points with `POINTS` equidistant coordinates per axis, and with the cells'
+    coordinates, are tried. Among equal minima, the smallest size wins, then the smallest SSIM, then the
     smallest share of unseen classes. This is eq. 4 of Huang, Yu and Zhang with tight bounds, without their random
     search.
 
@@ -48,9 +46,6 @@ def trade_off(
         ssim: structural similarities, ascending.
         unseen: shares of unseen classes, ascending.
         weight: factor of the penalty, lambda in the paper, at least 0.
-        points: number of equidistant coordinates per axis that are tried, besides the cells' coordinates.
-        grid_only: try the cells' coordinates only.
-        normalize_axes: in the penalty, scale `ssim` and `unseen` to [0, 1], too.
         also: name -> further values of each cell, to be interpolated at the point.
 
     Raises:
@@ -60,13 +55,9 @@ def trade_off(
     cells = {name: _cells(name, cube, axes) for name, cube in {"objective": objective, **(also or {})}.items()}
     if not (weight >= 0 and np.isfinite(weight)):
         raise ValueError(f"weight: expected a finite number, at least 0, found {weight}")
-    fine = axes if grid_only else [_refined(axis, points) for axis in axes]
+    fine = [_refined(axis) for axis in axes]
     found = _interpolated(cells.pop("objective"), axes, fine)
-    size, similarity, share = (
-        _scaled(one, axis) if normalize_axes or position == 0 else one
-        for position, (one, axis) in enumerate(zip(fine, axes, strict=True))
-    )
-    penalty = (size**2)[:, None, None] + (similarity**2)[:, None] + (1 - share) ** 2
+    penalty = (_scaled(fine[0]) ** 2)[:, None, None] + (fine[1] ** 2)[:, None] + (1 - fine[2]) ** 2
     at = np.unravel_index(np.argmin(found + weight * penalty), found.shape)
     point = [np.array([one[position]]) for one, position in zip(fine, at, strict=True)]
     values = {name: _interpolated(cube, axes, point).item() for name, cube in cells.items()}
@@ -90,13 +81,13 @@ def _cells(name: str, cube: ArrayLike, axes: list[NDArray[np.float64]]) -> Cube:
     return cells
 
 
-def _refined(axis: NDArray[np.float64], points: int) -> NDArray[np.float64]:
-    return np.union1d(np.linspace(axis[0], axis[-1], points), axis) if axis.size > 1 else axis
+def _refined(axis: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.union1d(np.linspace(axis[0], axis[-1], POINTS), axis) if axis.size > 1 else axis
 
 
-def _scaled(values: NDArray[np.float64], axis: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scaled(axis: NDArray[np.float64]) -> NDArray[np.float64]:
     width = axis[-1] - axis[0]
-    return (values - axis[0]) / width if width else np.zeros_like(values)
+    return (axis - axis[0]) / width if width else np.zeros_like(axis)
 
 
 def _interpolated(cube: Cube, axes: list[NDArray[np.float64]], at: list[NDArray[np.float64]]) -> Cube:

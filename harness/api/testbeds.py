@@ -1,7 +1,7 @@
 """The function `pgdl.testbed`: trains classifiers on features of frozen networks, and compares errors with measures."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.credentials import RESULTS, Address
 from harness.names import ALL
-from harness.plots import Figure, new_figure, write_pictures
+from harness.plots import new_figure, write_pictures
 from harness.protocols.files import write_csv
 from harness.protocols.testbed import plots
 from harness.protocols.testbed.probing import ProbeReport
@@ -77,16 +77,12 @@ class TestbedResult:
         return [write_dataset(self.dataset, directory / "testbed.nc"), *written, *self._plot(directory)]
 
     def _plot(self, directory: Path) -> Iterator[Path]:
-        drawings: dict[str, tuple[float, float, Callable[[Figure], None]]] = {
-            "marginals": (8.0, 4.6, lambda figure: plots.draw_marginals(figure, self.summary)),
-            "kappa_error": (5.0, 4.0, lambda figure: plots.draw_kappa_error(figure, self.dataset, self.summary)),
-            "divergences": (8.0, 2.6, lambda figure: plots.draw_divergences(figure, self.summary)),
-        }
-        if self.consistency:
-            drawings["consistency"] = (7.6, 4.3, lambda figure: plots.draw_consistency(figure, self.consistency))
-        for name, (width, height, draw) in drawings.items():
-            with new_figure(width, height) as figure:
-                draw(figure)
+        for name, height, draw in (
+            ("marginals", 4.6, plots.draw_marginals),
+            ("divergences", 2.6, plots.draw_divergences),
+        ):
+            with new_figure(8.0, height) as figure:
+                draw(figure, self.summary)
                 yield from write_pictures(figure, directory / name)
 
 

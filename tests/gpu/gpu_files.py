@@ -1,19 +1,13 @@
-"""Steps that find the files which CUDA opens, by omitting entries of harness/sandbox/devices.py and by tracing."""
+"""The step that finds the files which CUDA needs, by omitting entries of harness/sandbox/devices.py."""
 
-import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fnmatch import fnmatch
 
-from gpu_calls import SUBMISSIONS, WORK, best_kind, make_call, make_job, require_gpu, runtimes, stage
-from gpu_report import block, table
+from gpu_calls import best_kind, make_call, make_job, require_gpu, runtimes, stage
+from gpu_report import table
 from gpu_steps import Skip, step
 
-from harness.gpus import Gpu
-from harness.sandbox import KINDS, devices, proc
+from harness.sandbox import KINDS, devices
 
 #: Added one by one where CUDA does not work with the list as it is.
 MORE_NODES = ("/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/nvidia-caps", "/dev/zero")
@@ -21,14 +15,6 @@ MORE_FILES = (
     "/sys/module", "/sys/devices", "/sys/bus", "/sys/class", "/sys/kernel", "/proc/driver/nvidia", "/proc/sys/vm",
     "/proc/sys/kernel", "/proc/driver",
 )  # fmt: skip
-
-#: The traced program of each framework.
-FRAMEWORK = {
-    "torch": "import torch; print(torch.ones(4, device='cuda').sum().item())",
-    "jax": "import jax; print(jax.numpy.ones(4).sum(), jax.devices())",
-}
-
-OPENED = re.compile(r'(\w+)\((?:AT_FDCWD, )?"((?:/dev|/proc|/sys)/[^"]*)".*\)\s+= (-?\d+)(?: (\w+))?')
 
 
 @contextmanager
@@ -79,55 +65,3 @@ def needed_files() -> str:
         raise RuntimeError(f"CUDA does not work; it does {' or '.join(mended) or 'with none of the additions'}")
     needed = [what.removeprefix("without ") for what, state, device in rows if (state, device) != rows[0][1:]]
     return f"CUDA works; needed are: {', '.join(needed) or 'none alone'}"
-
-
-@step("files that CUDA opens", 120)
-def opened_files() -> str:
-    """Trace the files that CUDA and each framework open outside of a sandbox, and compare them with the lists."""
-    gpu = require_gpu()
-    if shutil.which("strace") is None:
-        raise Skip("strace is not installed")
-    probe = f"import sys; sys.path.insert(0, {str(SUBMISSIONS)!r}); import probe; print(probe.complexity(None, None))"
-    programs = {"CUDA": probe} | {name: FRAMEWORK[name] for name in runtimes()}
-    results: dict[str, dict[str, str]] = {}
-    for name, program in programs.items():
-        log = WORK / f"strace-{name}.txt"
-        calls = "trace=open,openat,stat,lstat,access,newfstatat,readlink,statx"
-        command = ["strace", "-f", "-qq", "-e", calls, "-o", str(log), sys.executable, "-c", program]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        if not log.exists() or "ptrace" in done.stderr:
-            raise Skip(f"strace does not work here: {done.stderr.strip()[-200:]}")
-        for path, result in parse(log.read_text(errors="replace")).items():
-            results.setdefault(path, {})[name] = result
-    rows = [(path, ", ".join(f"{k}: {v}" for k, v in by.items()), visible(path, gpu)) for path, by in results.items()]
-    print(table(("path", "opened by", "in the sandbox"), sorted(rows)))
-    hidden = [path for path, by, state in sorted(rows) if state == "hidden" and "ok" in by]
-    unused = [path for path in [*devices.gpu_nodes(gpu), *devices.gpu_files(gpu)] if path not in results]
-    print(block("opened, but hidden:\n" + "\n".join(hidden) + "\n\nshown, but not opened:\n" + "\n".join(unused)))
-    return f"{len(hidden)} files were opened that a call does not see; {len(unused)} that it sees were not opened"
-
-
-def parse(trace: str) -> dict[str, str]:
-    """Return the paths below /dev, /proc and /sys in the output of strace, with `ok` or the error."""
-    found: dict[str, str] = {}
-    for match in OPENED.finditer(trace):
-        path = re.sub(r"^/proc/(\d+|self)/task/\d+", "/proc/self/task/N", re.sub(r"^/proc/\d+", "/proc/self", match[2]))
-        if found.get(path) != "ok":
-            found[path] = "ok" if int(match[3]) >= 0 else match[4] or "error"
-    return found
-
-
-def visible(path: str, gpu: Gpu) -> str:
-    """Return how a call with a GPU sees a path in bubblewrap's sandbox, such as "shown" or "a copy"."""
-    standard = (
-        "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm*", "/dev/pts*",
-    )  # fmt: skip
-    own = ("/proc/self", "/proc/self/*", "/proc/thread-self*", "/proc/mounts", "/proc/net*")
-    fixed = [f"/proc/{name}" for name in proc.FIXED] + [f"/proc/{name}/*" for name in proc.FIXED]
-    if path in [f"/proc/{name}" for name in proc.COPIED_WITH_GPU]:
-        return "a copy"
-    if path in [*devices.gpu_nodes(gpu), *devices.gpu_files(gpu)]:
-        return "shown"
-    if any(one.startswith(f"{path.rstrip('/')}/") for one in devices.gpu_files(gpu)):
-        return "a directory"
-    return "standard" if any(fnmatch(path, one) for one in (*standard, *own, *fixed)) else "hidden"

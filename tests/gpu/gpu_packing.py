@@ -26,8 +26,8 @@ LEFT_OUT = frozenset({"jinja2", "matplotlib", "pgdl-harness", "pydantic", "sciki
 
 PLATFORMS = tuple(f"manylinux{one}_x86_64" for one in ("_2_28", "_2_17", "2014", "_2_12", "2010", "1"))
 
-#: Debian packages: the sandbox and the tracer, with the libraries that a small system may lack.
-DEBS = ("bubblewrap", "libcap2", "libselinux1", "libpcre2-8-0", "libseccomp2", "strace", "libunwind8", "liblzma5")
+#: Debian packages: the sandbox, with the libraries that a small system may lack.
+DEBS = ("bubblewrap", "libcap2", "libselinux1", "libpcre2-8-0", "libseccomp2")
 
 
 def canonical(name: str) -> str:

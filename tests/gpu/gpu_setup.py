@@ -41,7 +41,7 @@ def make_environment(directory: Path, wheels: Path) -> Path:
 
 
 def unpack_programs(debs: Path, directory: Path) -> Path:
-    """Unpack Debian packages; return a directory for PATH with `bwrap` and `strace`, unless the machine has them."""
+    """Unpack Debian packages; return a directory for PATH with `bwrap`, unless the machine has it."""
     shutil.rmtree(directory, ignore_errors=True)
     system, programs = directory / "system", directory / "bin"
     for path in (system, programs):
@@ -52,12 +52,10 @@ def unpack_programs(debs: Path, directory: Path) -> Path:
             archive.extractall(system)
     machine = platform.machine()
     libraries = [str(system / path.format(machine=machine)) for path in LIBRARIES]
-    for name in ("bwrap", "strace"):
-        program = system / "usr" / "bin" / name
-        if shutil.which(name) is None and program.exists():
-            wrapper = programs / name
-            wrapper.write_text(WRAPPER.format(loader=LOADERS[machine], libraries=":".join(libraries), program=program))
-            wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    program, wrapper = system / "usr/bin/bwrap", programs / "bwrap"
+    if shutil.which("bwrap") is None and program.exists():
+        wrapper.write_text(WRAPPER.format(loader=LOADERS[machine], libraries=":".join(libraries), program=program))
+        wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"
     return programs
 

@@ -8,17 +8,12 @@ import time
 from pathlib import Path
 
 import gpu_all_steps
-import gpu_files
 import gpu_steps
 import pytest
 from gpu_report import FAILED, OK, SKIPPED, Result, to_markdown
 from gpu_steps import STEPS, Skip, perform
 
-from harness.gpus import Gpu
-from harness.sandbox import devices
-
 HERE = Path(__file__).parent
-GPU = Gpu(0, "GPU-0", "NVIDIA H200", "0000:3b:00.0")
 
 
 def test_a_report_has_a_row_per_step_and_a_section_for_each_with_details() -> None:
@@ -57,7 +52,7 @@ def test_steps_end_in_three_ways(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_gpu_its_steps_say_so() -> None:
     if Path("/proc/driver/nvidia/gpus").exists():
         pytest.skip("this machine has a GPU")
-    for name in ("needed_files", "opened_files", "growth", "host_limit", "kill", "traces", "one_of_several"):
+    for name in ("needed_files", "growth", "host_limit", "kill", "traces", "one_of_several"):
         state, finding = perform(name)
         assert (state, finding.partition(":")[0]) == (SKIPPED, "no GPU")
 
@@ -95,25 +90,3 @@ def test_a_step_that_crashes_and_one_without_time(run_step) -> None:
 def test_steps_are_listed_for_the_runner() -> None:
     done = subprocess.run([sys.executable, HERE / "gpu_steps.py"], capture_output=True, text=True, check=True, cwd=HERE)
     assert done.stdout.count('"') == 4 * len(STEPS)
-
-
-TRACE = """\
-18 openat(AT_FDCWD, "/proc/driver/nvidia/params", O_RDONLY) = 4
-18 openat(AT_FDCWD, "/proc/18/task/20/comm", O_RDWR) = 5
-18 openat(AT_FDCWD, "/sys/class/nothing", O_RDONLY) = -1 ENOENT (No such file or directory)
-19 stat("/dev/nvidia0", {st_mode=S_IFCHR|0666, st_rdev=makedev(0xc3, 0), ...}) = 0
-18 openat(AT_FDCWD, "/usr/lib/libcuda.so.1", O_RDONLY|O_CLOEXEC) = 3
-"""
-
-
-def test_a_trace_is_read_and_compared_with_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = gpu_files.parse(TRACE)
-    assert found == {
-        "/proc/driver/nvidia/params": "ok", "/proc/self/task/N/comm": "ok", "/sys/class/nothing": "ENOENT",
-        "/dev/nvidia0": "ok",
-    }  # fmt: skip
-    monkeypatch.setattr(devices, "gpu_files", lambda gpu: ["/proc/driver/nvidia/params"])
-    states = [
-        gpu_files.visible(path, GPU) for path in [*found, "/proc/driver/nvidia", "/proc/cpuinfo", "/proc/version"]
-    ]
-    assert states == ["shown", "standard", "hidden", "shown", "a directory", "a copy", "standard"]
