@@ -99,8 +99,7 @@ def _permuted(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 def _worst_pair(chance: Chance) -> Vector:
     """Return the sorted scores under the worst pair: the pair whose highest tenth of scores has the largest mean."""
     rising = np.sort([*chance.dealt.values()])
-    worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
-    return worst
+    return rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
 
 
 def _scores(chance: Chance, pair: int) -> Vector:

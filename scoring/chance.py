@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from scoring.batches import FEWEST, MOST_RESAMPLED, official_scores
 from scoring.conditioning import conditioning
 from scoring.grid import Grid
-from scoring.official import official_score, require_official
+from scoring.official import official_inputs, official_score
 from scoring.permutations import Scorer, deals, dealt_values
 from scoring.resolution import smallest_p_value
 from scoring.streams import stream
-from scoring.vectors import Vector, as_vectors_of
+from scoring.vectors import Vector
 
 N_PERMUTATIONS = 1000
 ROUNDING = 1e-9  #: scores with at most this difference are equal; scores of permutations have other rounding errors
@@ -64,16 +64,12 @@ def compare_with_chance(
 
     Source: Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982.
     """
-    measure, gap = as_vectors_of(len(grid.models), measure, gap)
-    require_official(grid)
+    measure, gap, cond = official_inputs(measure, gap, grid)
     if n_permutations < 1:
         raise ValueError(f"n_permutations: expected 1 or more, found {n_permutations}")
     level = _level(np.sort(measure).tobytes(), gap.tobytes(), grid, n_permutations, seed)
-    deal = dealt_values if gap.size > MOST_RESAMPLED else partial(_dealt_scores, Scorer(gap, conditioning(grid)))
-    dealt = {
-        pair: deal(measure, gap, grid, pair, n_permutations, stream("permutations", seed))
-        for pair in conditioning(grid).sets
-    }
+    deal = dealt_values if gap.size > MOST_RESAMPLED else partial(_dealt_scores, Scorer(gap, cond))
+    dealt = {pair: deal(measure, gap, grid, pair, n_permutations, stream("permutations", seed)) for pair in cond.sets}
     return Chance(official_score(measure, gap, grid).score, level, smallest_p_value(grid), dealt)
 
 

@@ -159,8 +159,7 @@ def compare_submissions(
 
 def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.bool_]:
     leads, errors = scores[:-1] - scores[-1], (draws[:, :-1] - draws[:, -1:]).std(axis=0, ddof=1)
-    above: NDArray[np.bool_] = leads > np.maximum(critical * errors, ROUNDING)
-    return above
+    return leads > np.maximum(critical * errors, ROUNDING)
 
 
 def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.float64]:

@@ -33,9 +33,7 @@ class Conditioning:
     @cached_property
     def members(self) -> NDArray[np.float32]:
         """1 where a model is in a group, else 0, shape (n_models, n_groups)."""
-        members = np.zeros((self.groups.shape[1], self.sizes.size), np.float32)
-        members[np.arange(len(members)), self.groups] = 1
-        return members
+        return members_of(self.groups, self.sizes.size)
 
     @cached_property
     def n_pairs(self) -> NDArray[np.float64]:
@@ -82,10 +80,16 @@ def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioni
     return Conditioning(sets, groups, counts, first, second, bounds)
 
 
+def members_of(groups: Indices, n_groups: int) -> NDArray[np.float32]:
+    """Return 1 where a model is in a group, else 0, (n_models, n_groups), from each model's groups (..., n_models)."""
+    members = np.zeros((groups.shape[-1], n_groups), np.float32)
+    members[np.arange(len(members)), groups] = 1
+    return members
+
+
 def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
     """Return whether values[..., i] > values[..., j] for all ordered pairs (i, j), shape (..., n, n)."""
-    larger: Signs = values[..., :, None] > values[..., None, :]
-    return larger
+    return values[..., :, None] > values[..., None, :]
 
 
 def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -94,8 +98,7 @@ def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float
     `members` is 1 where a model is in a group, else 0, shape (n_models, n_groups). The result has the shape (...,
     n_models, n_groups).
     """
-    counts: NDArray[np.float32] = pairs.astype(np.float32) @ members
-    return counts
+    return pairs.astype(np.float32) @ members
 
 
 def cell_counts(pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:

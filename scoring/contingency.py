@@ -52,5 +52,4 @@ def gap_entropy(p: NDArray[np.float64], epsilon: float = 0.0) -> NDArray[np.floa
     """
     p_gap = p[..., 0] + p[..., 1]
     terms = p_gap * np.log2(p_gap + epsilon, out=np.zeros_like(p_gap), where=p_gap > 0)
-    bits: NDArray[np.float64] = -(terms[..., 0] + terms[..., 1])
-    return bits
+    return -(terms[..., 0] + terms[..., 1])

@@ -6,11 +6,11 @@ from math import isqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.conditioning import Conditioning, Indices, conditioning
+from scoring.conditioning import Conditioning, Indices
 from scoring.contingency import gap_entropy, mutual_information
 from scoring.grid import Grid, Value
-from scoring.official import EPSILON, cell_frequencies, conditional_information, require_official
-from scoring.vectors import Vector, as_vectors_of
+from scoring.official import EPSILON, cell_frequencies, conditional_information, official_inputs
+from scoring.vectors import Vector
 
 ROUNDING = 1e-12  #: a smaller cost of a pair counts as 0
 
@@ -61,9 +61,7 @@ def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int =
         ScoreUndefined: the grid has no official score.
         ValueError: wrong lengths or numbers that are not finite.
     """
-    measure, gap = as_vectors_of(len(grid.models), measure, gap)
-    require_official(grid)
-    cond = conditioning(grid)
+    measure, gap, cond = official_inputs(measure, gap, grid)
     p = cell_frequencies(measure, gap, cond)
     values = conditional_information(p, cond)
     number = int(values.argmin())
@@ -136,5 +134,4 @@ def _costs(p: Matrix, n_pairs: Vector, tied: bool) -> Vector:
     before = mutual_information(p)
     gained = mutual_information(np.maximum(mirrored, 0)) - before[backward]
     gained += np.where(is_own, 0, mutual_information(np.maximum(changed, 0)) - before)
-    costs: Vector = gained / gap_entropy(p, EPSILON).sum()
-    return costs
+    return gained / gap_entropy(p, EPSILON).sum()

@@ -8,7 +8,7 @@ from math import ceil, isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.conditioning import Indices
+from scoring.conditioning import Indices, members_of
 from scoring.vectors import Vector
 
 Counts = NDArray[np.float32]  # exact for 2**24 models
@@ -20,9 +20,8 @@ def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
     """Count for each model i and each group the models j with values[j] < values[i], shape (n_models, n_groups)."""
     order = np.argsort(values, kind="stable")
     before = np.zeros((values.size + 1, n_groups), np.float32)
-    np.cumsum(_members(groups[order], n_groups), axis=0, out=before[1:])
-    counts: Counts = before[np.searchsorted(values[order], values)]
-    return counts
+    np.cumsum(members_of(groups[order], n_groups), axis=0, out=before[1:])
+    return before[np.searchsorted(values[order], values)]
 
 
 def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Counts, Counts]:
@@ -40,7 +39,7 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
     n_models = gap.size
     if n_models <= MOST_COMPARED:
         smaller = (gap[:, None] > gap) & (measure[:, None] > measure)
-        return smaller.astype(np.float32) @ _members(groups, n_groups)
+        return smaller.astype(np.float32) @ members_of(groups, n_groups)
     # Ties never count as smaller: equal gaps are in descending order of the measure, equal measures in reverse order.
     by_gap = np.lexsort((-measure, gap))
     by_measure = np.lexsort((-np.arange(n_models), measure[by_gap]))
@@ -50,7 +49,7 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
     place = np.arange(n_blocks * size)
     place[by_measure] = np.arange(n_models)
     members = np.zeros((place.size, n_groups), np.float32)
-    members[:n_models] = _members(groups[by_gap], n_groups)
+    members[:n_models] = members_of(groups[by_gap], n_groups)
     gap_block, measure_block = np.arange(place.size) // size, place // size
 
     table = np.zeros((n_blocks + 1, n_blocks + 1, n_groups), np.float32)
@@ -105,12 +104,6 @@ def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.in
     if first.size == groups.size:
         return np.zeros(groups.max() + 1, np.intp)
     return np.bincount(groups[first], weights=sizes * (sizes - 1) // 2).astype(np.intp)
-
-
-def _members(groups: Indices, n_groups: int) -> Counts:
-    members = np.zeros((groups.size, n_groups), np.float32)
-    members[np.arange(groups.size), groups] = 1
-    return members
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scoring.grid import Grid
-from scoring.official import require_official
-from scoring.vectors import Vector, as_vectors_of
+from scoring.official import official_inputs
+from scoring.vectors import Vector
 
 DECIMALS = 9  #: fits are rounded to 9 decimals, so that fits that are equal in theory are equal
 
@@ -19,8 +19,7 @@ def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
         ScoreUndefined: the grid has no official score.
         ValueError: wrong length or numbers that are not finite.
     """
-    exact, _ = as_vectors_of(len(grid.models), gap, gap)
-    require_official(grid)
+    exact, _, _ = official_inputs(gap, gap, grid)
     return fit_additively(exact, grid)
 
 
@@ -35,8 +34,7 @@ def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float
     for codes in grid.codes.T:
         members = np.eye(codes.max() + 1)[codes]
         fitted += (numbers @ members / members.sum(axis=0) - mean)[..., codes]
-    rounded: NDArray[np.float64] = np.round(fitted, DECIMALS)
-    return rounded
+    return np.round(fitted, DECIMALS)
 
 
 def degrees_of_freedom(grid: Grid) -> int:

@@ -71,8 +71,7 @@ def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
     Source: Efron and Stein, "The jackknife estimate of variance", 1981.
     """
     n_models = len(left_out)
-    deviations: NDArray[np.float64] = (left_out - left_out.mean(axis=0)) * np.sqrt((n_models - 1) / n_models)
-    return deviations
+    return (left_out - left_out.mean(axis=0)) * np.sqrt((n_models - 1) / n_models)
 
 
 def jackknife_interval(score: float, left_out: Vector) -> tuple[float, float]:
@@ -90,8 +89,7 @@ def jackknife_interval(score: float, left_out: Vector) -> tuple[float, float]:
 def _without(models: slice, signs: tuple[Signs, Signs, Signs], cond: Conditioning) -> Vector:
     both, gap_plus, measure_plus = (cell_counts(pairs, cond) - _involving(models, pairs, cond) for pairs in signs)
     p = frequencies(both, gap_plus, measure_plus, _pairs_without(models, cond))
-    lowest: Vector = conditional_information(p, cond).min(axis=-1)
-    return lowest
+    return conditional_information(p, cond).min(axis=-1)
 
 
 def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:

@@ -62,5 +62,4 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
 def _taus(measure: Vector, gap: Vector, group: NDArray[np.intp]) -> Vector:
     (alike, opposite), sizes = ordered_pairs(gap, measure, group), np.bincount(group)
     several = sizes > 1
-    taus: Vector = 2 * (alike - opposite)[several] / (sizes * (sizes - 1))[several]
-    return taus
+    return 2 * (alike - opposite)[several] / (sizes * (sizes - 1))[several]

@@ -51,9 +51,7 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
 
     Source: scoring program of the NeurIPS 2020 competition "Predicting Generalization in Deep Learning".
     """
-    measure, gap = as_vectors_of(len(grid.models), measure, gap)
-    require_official(grid)
-    cond = conditioning(grid)
+    measure, gap, cond = official_inputs(measure, gap, grid)
     values = pair_values(measure, gap, cond).tolist()
     return OfficialScore(min(values), dict(zip(cond.sets, values, strict=True)))
 
@@ -73,6 +71,13 @@ def require_official(grid: Grid) -> None:
             f"official score: expected at least {MINIMUM_HYPERPARAMETERS} hyperparameters that vary, found {found}"
         )
     raise ScoreUndefined(f"official score: expected one model in every cell, found {grid.empty_cell()}")
+
+
+def official_inputs(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> tuple[Vector, Vector, Conditioning]:
+    """Return measure and gap as floats (n_models,), and the grid's cells; raise errors as `official_score` does."""
+    measure, gap = as_vectors_of(len(grid.models), measure, gap)
+    require_official(grid)
+    return measure, gap, conditioning(grid)
 
 
 def pair_values(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:

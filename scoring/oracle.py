@@ -4,11 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scoring.batches import enough_draws, official_scores
-from scoring.conditioning import conditioning
 from scoring.grid import Grid
-from scoring.official import require_official
+from scoring.official import official_inputs
 from scoring.streams import stream
-from scoring.vectors import Vector, as_vectors_of
+from scoring.vectors import Vector
 
 ORACLE_NOISE = 0.02  #: standard deviation, in units of accuracy, as in Jiang et al. 2019
 ORACLE_DRAWS = 400  #: number of draws, fewer on large tasks; the score of a single draw varies by several points
@@ -30,7 +29,6 @@ def oracle_scores(gap: ArrayLike, grid: Grid, seed: int = 0) -> Vector:
         ScoreUndefined: the grid has no official score.
         ValueError: wrong length or numbers that are not finite.
     """
-    exact, _ = as_vectors_of(len(grid.models), gap, gap)
-    require_official(grid)
+    exact, _, cond = official_inputs(gap, gap, grid)
     draws = noisy_oracle(np.tile(exact, (enough_draws(ORACLE_DRAWS, exact.size), 1)), seed=seed)
-    return official_scores(draws, exact[None], conditioning(grid))
+    return official_scores(draws, exact[None], cond)

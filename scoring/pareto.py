@@ -24,5 +24,4 @@ def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list
     score = np.where(known, np.array(scores, np.float64), -math.inf)
     no_worse = (cost[:, None] <= cost) & (score[:, None] >= score)
     better = (cost[:, None] < cost) | (score[:, None] > score)
-    front: list[bool] = (known & ~np.any(no_worse & better, axis=0)).tolist()
-    return front
+    return (known & ~np.any(no_worse & better, axis=0)).tolist()

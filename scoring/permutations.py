@@ -70,8 +70,7 @@ class Scorer:
         values = np.empty((len(measures), len(self._cond.sets)))
         for sets, cells in self._cond.of_one_size:
             values[:, sets] = information[:, cells].mean(axis=-1) / self._entropy[cells].mean(axis=-1)
-        scores: Vector = np.maximum(values, 0.0).min(axis=-1)
-        return scores
+        return np.maximum(values, 0.0).min(axis=-1)
 
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
         n_models = plus.shape[-1]
@@ -137,8 +136,7 @@ def dealt_values(
         products = ((of_models.parts @ turned) * of_dealt.parts).sum(axis=-1)
         both = np.clip(expected + (products[:, :n_groups] + products[:, n_groups:].T) / size, least, most)
         found[number] = mutual_information(frequencies(both, of_gap, of_measure, np.full_like(both, size**2))).sum()
-    values: Vector = np.maximum(found / entropy, 0)
-    return values
+    return np.maximum(found / entropy, 0)
 
 
 class _Counted:

@@ -12,8 +12,7 @@ def normal_scores(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
     low = ranks(rows).astype(np.float64)
     high = rows.shape[1] - 1 - ranks(-rows).astype(np.float64)
-    quantiles: NDArray[np.float64] = ndtri(((low + high) / 2 + 0.5) / rows.shape[1])
-    return quantiles
+    return ndtri(((low + high) / 2 + 0.5) / rows.shape[1])
 
 
 def student_quantile(freedom: int, probability: float) -> float:

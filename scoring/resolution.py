@@ -10,12 +10,11 @@ from scoring.batches import MOST_RESAMPLED, official_scores
 from scoring.conditioning import conditioning
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.official import require_official
+from scoring.official import official_inputs, require_official
 from scoring.paired import PairedTask
 from scoring.quantiles import normal_scores
 from scoring.retrained import FULL_SCORE, retrained_scores
 from scoring.streams import stream
-from scoring.vectors import as_vectors_of
 
 LEVEL = 0.05  #: significance level of the one-sided test
 POWER = 0.8  #: probability with which the test detects the difference
@@ -53,12 +52,11 @@ def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
 
     Source: Miller, "Adding error bars to evals", 2024, on the minimum detectable effect.
     """
-    exact, _ = as_vectors_of(len(grid.models), gap, gap)
-    require_official(grid)
+    exact, _, cond = official_inputs(gap, gap, grid)
     if np.ptp(exact) == 0:
         raise ScoreUndefined("detectable difference: expected gaps that differ, found equal ones")
     noise = stream("resolution", seed).normal(size=(DRAWS if exact.size <= MOST_RESAMPLED else 2, exact.size))
-    signal, gaps, cond = normal_scores(exact[None])[0], exact[None], conditioning(grid)
+    signal, gaps = normal_scores(exact[None])[0], exact[None]
     tried = noise[: TRIED // exact.size + 1]
     least, most = 0.0, math.pi / 2
     for _ in range(STEPS):

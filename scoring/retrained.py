@@ -44,8 +44,7 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
         (_on_task if task.gap.size <= MOST_RESAMPLED else _on_large_task)(task, stream("trainings", number))
         for number, task in enumerate(tasks)
     ]
-    mean: NDArray[np.float64] = FULL_SCORE * np.mean(drawn, axis=0)
-    return mean
+    return FULL_SCORE * np.mean(drawn, axis=0)
 
 
 def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float64]:
@@ -85,8 +84,7 @@ def _scale(values: Vector, level: Vector, errors: Vector, spread: float) -> Vect
     The share `level` / `values` of a variance `errors`^2 is due to chance; a random measure's `spread`^2 replaces it.
     """
     signal = np.clip(1 - level / np.maximum(values, level), 0, 1) * errors**2
-    share: Vector = np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))
-    return share
+    return np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))
 
 
 def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector, Matrix]:
@@ -114,8 +112,7 @@ def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector
 def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -> Vector:
     """Return for each model the sum, over all pairs with this model, of the `slope` of the pair's cell."""
     first, second = slope.astype(np.float32)[group], slope.T.astype(np.float32)[group]
-    added: Vector = np.einsum("ij,ij->i", as_first, first) + np.einsum("ij,ij->i", as_second, second)
-    return added
+    return np.einsum("ij,ij->i", as_first, first) + np.einsum("ij,ij->i", as_second, second)
 
 
 def _value(both: Matrix, of_gap: Matrix, of_measure: Matrix, n_pairs: Matrix) -> tuple[float, tuple[Matrix, ...]]:

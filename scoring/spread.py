@@ -37,8 +37,7 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut])
     """
     random = stream("held-out images", 0)
     variances = [_drawn_gaps(name, task, held_out, random).var(axis=0, ddof=1) for name, task in tasks.items()]
-    spread: Vector = np.sqrt(np.sum(variances, axis=0)) * FULL_SCORE / len(tasks)
-    return spread
+    return np.sqrt(np.sum(variances, axis=0)) * FULL_SCORE / len(tasks)
 
 
 def _drawn_gaps(

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scoring.batches import enough_draws, official_scores
-from scoring.conditioning import conditioning
 from scoring.grid import Grid
-from scoring.official import official_score, require_official
+from scoring.official import official_inputs, official_score
 from scoring.streams import stream
-from scoring.vectors import Vector, as_vectors_of
+from scoring.vectors import Vector
 
 N_DRAWS = 1000  #: number of draws of the values; fewer on large tasks
 
@@ -43,8 +42,7 @@ def measure_stability(
         ScoreUndefined: the grid has no official score.
         ValueError: no repeats, unequal numbers of repeats, unknown models, or numbers that are not finite.
     """
-    measure, gap = as_vectors_of(len(grid.models), measure, gap)
-    require_official(grid)
+    measure, gap, cond = official_inputs(measure, gap, grid)
     models = _positions(repeats, grid)
     values = _values(measure, models, repeats)
     n_repeated, n_values = values.shape
@@ -52,7 +50,7 @@ def measure_stability(
     n_draws = enough_draws(N_DRAWS, measure.size)
     drawn = np.tile(measure, (n_draws, 1))
     drawn[:, models] = values[np.arange(n_repeated), random.integers(n_values, size=(n_draws, n_repeated))]
-    variance = official_scores(drawn, gap[None], conditioning(grid)).var()
+    variance = official_scores(drawn, gap[None], cond).var()
     scaled = variance * len(grid.models) / n_repeated * n_values / (n_values - 1)
     return Stability(
         score=official_score(measure, gap, grid).score,

@@ -42,8 +42,7 @@ def marginal(cells: ArrayLike, axis: int) -> Vector:
     """Return the means of a cube of finite numbers over the two axes other than `axis` (the paper prints sums)."""
     array = _finite("cells", cells, 3)
     others = tuple(other for other in range(3) if other != axis % 3)
-    means: Vector = array.mean(axis=others)
-    return means
+    return array.mean(axis=others)
 
 
 def gaussian_divergence(
@@ -106,8 +105,7 @@ def error_rates(confusion: ArrayLike) -> Vector:
     square matrix of counts with examples of every class.
     """
     counts = _counts(confusion)
-    rates: Vector = 1 - np.diagonal(counts) / counts.sum(axis=1)
-    return rates
+    return 1 - np.diagonal(counts) / counts.sum(axis=1)
 
 
 def one_vs_rest_kappas(confusion: ArrayLike) -> Vector:

@@ -99,5 +99,4 @@ def _interpolated(cube: Cube, axes: list[NDArray[np.float64]], at: list[NDArray[
         return cube
     interpolate = RegularGridInterpolator([axes[position] for position in kept], cube.squeeze())
     mesh = np.meshgrid(*(at[position] for position in kept), indexing="ij")
-    values: Cube = np.asarray(interpolate(np.stack(mesh, axis=-1)), np.float64).reshape(shape)
-    return values
+    return np.asarray(interpolate(np.stack(mesh, axis=-1)), np.float64).reshape(shape)

@@ -72,8 +72,7 @@ class AdversarialGenerator:
         """
         own = windows[..., self.radius, self.radius]
         stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
-        chosen: NDArray[np.intp] = np.where(stays, self.side * self.radius + self.radius, self.choose(windows))
-        return chosen
+        return np.where(stays, self.side * self.radius + self.radius, self.choose(windows))
 
     def _move(self, grid: Margins) -> tuple[NDArray[np.bool_], Vector]:
         """Return for each image whether its moved image is misclassified, and the moved image's weight."""
@@ -88,8 +87,7 @@ class AdversarialGenerator:
         windows = sliding_window_view(grid, (self.side, self.side), axis=(1, 2))
         rows, columns = np.divmod(self.moves(windows), self.side)
         first = np.arange(windows.shape[1])
-        targets: NDArray[np.intp] = (rows + first[:, None]) * grid.shape[2] + columns + first[None, :]
-        return targets
+        return (rows + first[:, None]) * grid.shape[2] + columns + first[None, :]
 
 
 def strongest_translation(radius: int) -> AdversarialGenerator:
@@ -104,8 +102,7 @@ def nearest_translation(radius: int) -> AdversarialGenerator:
 
     def choose(windows: Margins) -> NDArray[np.intp]:
         far = np.where(windows > 0, distances, np.inf)
-        chosen: NDArray[np.intp] = np.argmin(_in_a_row(far), axis=-1)
-        return chosen
+        return np.argmin(_in_a_row(far), axis=-1)
 
     return AdversarialGenerator(radius, choose)
 
@@ -121,8 +118,7 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
     near = (abs(shifts - rows[:, None]) <= radius)[:, :, None] & (abs(shifts - columns[:, None]) <= radius)[:, None, :]
     itself = shifts[:, None] * side + shifts[None, :] == target[:, None, None]
     arrives = (moves_to == target[:, None, None]) & near & ~itself
-    number: NDArray[np.intp] = np.sum(arrives, axis=(1, 2))
-    return number
+    return np.sum(arrives, axis=(1, 2))
 
 
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:

@@ -103,8 +103,7 @@ class _LocalStatistics:
 
         def windowed(values: Array) -> Array:
             filtered = gaussian_filter(values, WINDOW_DEVIATION, axes=(1, 2), radius=margin)
-            inside: Array = filtered[:, margin:-margin, margin:-margin]
-            return inside
+            return filtered[:, margin:-margin, margin:-margin]
 
         self._clean, self._noise = windowed(clean), windowed(noise)
         self._variance = windowed(clean**2) - self._clean**2
@@ -119,8 +118,7 @@ class _LocalStatistics:
         luminance = (2 * self._clean * mean + K1**2) / (self._clean**2 + mean**2 + K1**2)
         variances = 2 * (self._variance + common) + scale**2 * self._noise_variance
         structure = (2 * (self._variance + common) + K2**2) / (variances + K2**2)
-        means: Array = (luminance * structure).mean(axis=(1, 2, 3))
-        return means
+        return (luminance * structure).mean(axis=(1, 2, 3))
 
 
 def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first: int) -> Array:
@@ -137,8 +135,7 @@ def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first
             break
         low, high = np.where(found > target, middle, low), np.where(found > target, high, middle)
         middle = np.where(solved, middle, (low + high) / 2)
-    deviations: Array = 10**middle
-    return deviations
+    return 10**middle
 
 
 def _part_size(images: Images) -> int:

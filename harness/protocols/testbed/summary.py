@@ -59,8 +59,7 @@ def summarize(dataset: xr.Dataset, *, weight: float = 1.0) -> TestbedSummary:
 
 def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:
     """Average cells (models, SSIM, unseen) over the models of each group, shape (groups, SSIM, unseen)."""
-    means: Array = np.stack([cells[group == number].mean(axis=0) for number in range(group.max() + 1)])
-    return means
+    return np.stack([cells[group == number].mean(axis=0) for number in range(group.max() + 1)])
 
 
 def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Array]:
