@@ -15,6 +15,7 @@ from harness.credentials import RESULTS, Address
 from harness.names import ALL
 from harness.plots import new_figure, write_pictures
 from harness.protocols.files import write_csv
+from harness.protocols.subject import read_subject
 from harness.protocols.testbed import plots
 from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS, write_dataset
@@ -121,7 +122,7 @@ def testbed(
     tasks = Path(tasks_dir)
     begun = begin_run(chosen, tasks, [task_name], execution, progress, scored=False) if chosen else nullcontext()
     with begun as run:
-        dataset = evaluate_task(tasks, task_name, data, settings, models, withhold, report)
+        dataset = evaluate_task(read_subject(tasks, task_name, models, withhold), data, settings, report)
         summary = summarize(dataset, weight=weight)
         if run is None:
             return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)

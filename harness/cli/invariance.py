@@ -99,8 +99,8 @@ def _show(console: "Console", found: "PerturbedAccuracies", least_accuracy: floa
             for p in found.points
         ]
         print_table(console, headings, shown, left=headings[:1])
-    n_examples = next(iter(found.study.responses.values())).n_examples(found.perturbations[0])
-    milliseconds = 1000 * seconds_of_a_score(found.study, found.perturbations[0])
+    n_examples = next(iter(found.study.responses.values())).n_examples(found.study.perturbations[0])
+    milliseconds = 1000 * seconds_of_a_score(found.study)
     given = ", ".join(found.compared.given)
     print_lines(console, [
         f"Of {len(found.compared.models)} models. information: 100 times the official conditional mutual information "
@@ -126,9 +126,9 @@ def _cells(line: "InvarianceLine", lines: "Sequence[InvarianceLine]") -> tuple[s
 def _show_scores(console: "Console", found: "PerturbedAccuracies") -> None:
     from harness.tables import print_lines, print_table
 
-    headings = ("model", *(chosen.name for chosen in found.perturbations))
+    headings = ("model", *(chosen.name for chosen in found.study.perturbations))
     rows = [
-        (model, *(f"{responses.curve(chosen).scores['gi']:.4f}" for chosen in found.perturbations))
+        (model, *(f"{responses.curve(chosen).scores['gi']:.4f}" for chosen in found.study.perturbations))
         for model, responses in found.study.responses.items()
     ]
     print_table(console, headings, rows, left=headings[:1])

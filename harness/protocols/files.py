@@ -46,6 +46,11 @@ def read_part(file: Path) -> Arrays | None:
         return None
 
 
+def read_parts(files: Mapping[str, Path]) -> dict[str, Arrays]:
+    """Return model id -> arrays, for files in the cache that are neither missing nor damaged."""
+    return {name: part for name, file in files.items() if (part := read_part(file)) is not None}
+
+
 def write_part(file: Path, **arrays: Any) -> None:
     """Write named arrays to a file in the cache. An interruption leaves no incomplete file."""
     content = io.BytesIO()

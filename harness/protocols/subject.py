@@ -11,6 +11,7 @@ from harness.errors import UserError
 from harness.format.layout import find_shards
 from harness.processes import ask_all
 from harness.processes.models import Question
+from harness.protocols.files import part_file
 from harness.task.data import decode
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
@@ -51,6 +52,10 @@ class StudiedTask:
         source = self._test_shards()
         with Digests(source) as digests:
             decode(find_shards(source), directory, digests)
+
+    def part_files(self, protocol: str, **key: object) -> dict[str, Path]:
+        """Return model id -> path in the cache for the arrays that a protocol computes for the model (`part_file`)."""
+        return {model.id: part_file(protocol, model=model.shown_digest, **key) for model in self.models}
 
     def write_model(self, model: Model, directory: Path) -> Path:
         """Write a model in canonical form into a new directory `directory`/ID, and return this directory."""

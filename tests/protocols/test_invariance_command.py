@@ -145,7 +145,10 @@ def test_a_task_without_reference_data_gets_scores_only(
     (task / "model_configs.json").unlink()
     right = np.ones((20, 25), np.bool_)
     responses = {f"model_{n}": Responses({"rotation.0": right, "rotation.subset": np.array(0.0)}) for n in range(8)}
-    monkeypatch.setattr("harness.protocols.invariance.evaluate.run_study", lambda *_: Study(responses, {}))
+    monkeypatch.setattr(
+        "harness.protocols.invariance.evaluate.run_study",
+        lambda _, perturbations, *__: Study(perturbations, responses, {}),
+    )
     ended = pgdl("invariance", "pictures", "--tasks", folder, "--perturbations", "rotation", "--output", "out")
     assert ended.code == 0
     assert ended.lines[1].split() == ["model_0", "0.0000"]
@@ -177,6 +180,7 @@ def test_scores_spread_less_the_more_batches_there_are(pictures: Path) -> None:
     random, chosen = np.random.default_rng(0), ChosenMagnitudes("rotation", 0, 1)
     accuracies = {model: 1 - chosen.magnitudes * (0.5 + gap) for model, gap in reference.gaps.items()}
     study = Study(
+        [chosen],
         {
             model: Responses(
                 {"rotation.0": random.random((8192, 25)) < curve, "rotation.seconds": np.array([1.0, 2.0])}
@@ -186,7 +190,7 @@ def test_scores_spread_less_the_more_batches_there_are(pictures: Path) -> None:
         {},
     )
     compared = Compared.of(reference, list(reference.models), (), 0.8)
-    few, many = measure_sensitivity(study, [chosen], compared, [1, 60], seed=0)
+    few, many = measure_sensitivity(study, compared, [1, 60], seed=0)
     assert few.deviation > 3 * many.deviation
     assert many.mean == pytest.approx(1, abs=0.1)
     assert (few.seconds, many.seconds) == (1, 2)

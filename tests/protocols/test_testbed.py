@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,8 @@ from testbed_tasks import N_CLASSES, N_SEEN, SIDE, WIDTHS, make_backbones, make_
 
 from harness.errors import UserError
 from harness.extras import install
+from harness.protocols import subject as studied
+from harness.protocols.files import write_part
 from harness.protocols.subject import read_subject
 from harness.protocols.testbed import probing
 from harness.protocols.testbed.images import ImagePart, Images
@@ -56,7 +58,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     directory = tmp_path_factory.mktemp("testbed")
     tasks = make_backbones(directory / "tasks", more=("constant", "convolution"))
     data, said = make_data(directory / "data.npz"), []
-    dataset = evaluate_task(tasks, "rows", str(data), SETTINGS, report=ProbeReport(say=said.append))
+    dataset = evaluate_task(read_subject(tasks, "rows"), str(data), SETTINGS, ProbeReport(say=said.append))
     return Place(tasks, data, dataset, said)
 
 
@@ -73,7 +75,7 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("a process would be started")
 
-    monkeypatch.setattr(probing, "ask_all", refuse)
+    monkeypatch.setattr(studied, "ask_all", refuse)
     monkeypatch.setattr("harness.protocols.testbed.material.read_images", refuse)
 
 
@@ -139,8 +141,8 @@ def test_what_cannot_be_probed_is_named_and_left_out(place: Place) -> None:
 
 @pytest.mark.usefixtures("no_process")
 def test_a_repetition_computes_nothing(place: Place) -> None:
-    names = place.dataset["model"].values.tolist()
-    again = evaluate_task(place.tasks, "rows", str(place.data), SETTINGS, models=tuple(names))
+    subject = read_subject(place.tasks, "rows", tuple(place.dataset["model"].values.tolist()))
+    again = evaluate_task(subject, str(place.data), SETTINGS)
     xr.testing.assert_identical(again.drop_attrs(), place.dataset.drop_attrs())
 
 
@@ -158,29 +160,26 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
     asked: list[str] = []
 
     def answer(
-        _program: str, _runtime: Any, questions: list[nullcontext[dict[str, Any]]]
+        _program: str, _runtime: Any, questions: list[AbstractContextManager[dict[str, Any]]]
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         for position, asking in enumerate(questions):
-            question = asking.enter_result
-            if not question.get("check"):
-                asked.append(Path(question["model"]).name)
-                counts = np.ones((3, 2, N_CLASSES, N_CLASSES), np.int64) * len(asked)
-                np.savez(question["counts"], counts=counts, converged=np.ones(3, np.bool_))
+            with asking as question:
+                if not question.get("check"):
+                    asked.append(Path(question["model"]).name)
+                    counts = np.ones((3, 2, N_CLASSES, N_CLASSES), np.int64) * len(asked)
+                    described = {"counts": counts, "converged": np.ones(3, np.bool_)} | question["described"]
+                    write_part(Path(question["target"]), **described)
             yield position, {}
+            if len(asked) == 1 and not question.get("check"):
+                raise KeyboardInterrupt
 
-    def interrupt(*arguments: Any, **arrays: Any) -> None:
-        write(*arguments, **arrays)
-        raise KeyboardInterrupt
-
-    settings, write = ProbeSettings(ssim=(0.7, 1.0), seed=1), probing.write_part
     names = ("model_0", "model_1", "model_2")
-    monkeypatch.setattr(probing, "ask_all", answer)
-    monkeypatch.setattr(probing, "write_part", interrupt)
+    arguments = read_subject(place.tasks, "rows", names), str(place.data), ProbeSettings(ssim=(0.7, 1.0), seed=1)
+    monkeypatch.setattr(studied, "ask_all", answer)
     with pytest.raises(KeyboardInterrupt):
-        evaluate_task(place.tasks, "rows", str(place.data), settings, names)
+        evaluate_task(*arguments)
     assert asked == ["model_0"]
-    monkeypatch.setattr(probing, "write_part", write)
-    found = evaluate_task(place.tasks, "rows", str(place.data), settings, names)
+    found = evaluate_task(*arguments)
     assert asked == ["model_0", "model_1", "model_2"]
     assert found["model"].values.tolist() == list(names)
 
@@ -334,4 +333,4 @@ def test_steps_are_as_equal_as_whole_numbers_allow() -> None:
 def test_images_smaller_than_the_window_are_refused(tmp_path: Path) -> None:
     tasks = make_backbones(tmp_path, name="small", side=10)
     with pytest.raises(UserError, match=r"at least 11 pixels high and wide, the window of SSIM, found 10 x 10"):
-        evaluate_task(tasks, "small", "digits", SETTINGS)
+        evaluate_task(read_subject(tasks, "small"), "digits", SETTINGS)

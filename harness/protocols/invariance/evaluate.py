@@ -40,7 +40,6 @@ class Question:
 class PerturbedAccuracies:
     """The result of a study of invariance."""
 
-    perturbations: Sequence[ChosenMagnitudes]
     study: Study  #: the curves of all models
     gaps: dict[str, float]  #: model id -> generalization gap; empty for a task without reference data
     compared: Compared | None  #: the compared models; None for a task without reference data
@@ -51,8 +50,8 @@ class PerturbedAccuracies:
         """Write tables and plots into an existing directory; return their paths. Raise `UserError` if that fails."""
         tables = {name: rows for name, rows in self._tables().items() if rows}
         written = [write_csv(directory / f"{name}.csv", rows) for name, rows in tables.items()]
-        written += plot_curves(self.study, self.perturbations, self.gaps, directory / "curves")
-        written += plot_pairs(self.study, self.perturbations, self.gaps, directory / "pairs")
+        written += plot_curves(self.study, self.gaps, directory / "curves")
+        written += plot_pairs(self.study, self.gaps, directory / "pairs")
         if self.points:
             written += plot_sensitivity(self.points, directory / "sensitivity")
         return written
@@ -68,7 +67,7 @@ class PerturbedAccuracies:
     def _tables(self) -> dict[str, list[dict[str, Any]]]:
         curves, scores, compared = [], [], self.compared.models if self.compared else ()
         for model, responses in self.study.responses.items():
-            for chosen in self.perturbations:
+            for chosen in self.study.perturbations:
                 curve, key = responses.curve(chosen), {"model": model, "perturbation": chosen.name}
                 columns = zip(curve.magnitudes, *curve.cumulative, curve.accuracies, strict=True)
                 curves += [
@@ -108,13 +107,15 @@ def evaluate(
     if question.sensitivity and n_examples < BATCH:
         raise UserError("--sensitivity", expected=f"at least {BATCH} training examples", found=n_examples)
     numbers = batch_numbers(n_examples) if question.sensitivity else []
-    repetitions, timed = REPETITIONS if question.sensitivity else 1, [number * BATCH for number in numbers]
-    study = run_study(subject, question.perturbations, n_examples, question.seed, repetitions, timed, finished)
+    settings = {
+        "n_examples": n_examples, "seed": question.seed, "repetitions": REPETITIONS if question.sensitivity else 1,
+        "timed": [number * BATCH for number in numbers],
+    }  # fmt: skip
+    study = run_study(subject, question.perturbations, settings, finished)
     if reference is None or not study.responses:
-        return PerturbedAccuracies(question.perturbations, study, {}, None, (), ())
+        return PerturbedAccuracies(study, {}, None, (), ())
     compared = Compared.of(reference, list(study.responses), question.given, question.least_accuracy)
     gaps = {model: reference.gaps[model] for model in study.responses}
-    lines = compare(study, question.perturbations, compared)
-    points = measure_sensitivity(study, question.perturbations, compared, numbers, question.seed)
+    lines, points = compare(study, compared), measure_sensitivity(study, compared, numbers, question.seed)
     points = [point for point in points if len(point.scores) > 1]  # a deviation needs two scores
-    return PerturbedAccuracies(question.perturbations, study, gaps, compared, lines, points)
+    return PerturbedAccuracies(study, gaps, compared, lines, points)

@@ -9,7 +9,6 @@ import numpy as np
 
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, mpl, new_figure, write_pictures
-from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.study import Curve, Study
 from harness.protocols.invariance.table import Point
 
@@ -30,21 +29,20 @@ AXES = {
 }
 
 
-def plot_curves(
-    study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
-) -> list[Path]:
+def plot_curves(study: Study, gaps: Mapping[str, float], stem: Path) -> list[Path]:
     """Plot the accuracy curves and cumulative curves of all models, coloured by gap, for each perturbation (figure 1).
 
     The shaded area, divided by the area below the dotted line, is the largest of the Gi-scores. `gaps` (model id ->
     gap) may be empty. Return the paths of the pictures.
     """
-    with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
-        panels = figure.subplots(len(perturbations), 2, squeeze=False)
+    number = len(study.perturbations)
+    with new_figure(2 * WIDTH, HEIGHT * number) as figure:
+        panels = figure.subplots(number, 2, squeeze=False)
         colours = mpl.colormaps["viridis"].resampled(N_COLOURS)
         ends = mpl.colors.Normalize(min(gaps.values(), default=0.0), max(gaps.values(), default=0.0))
         scale = mpl.cm.ScalarMappable(ends, colours)
-        for (response, cumulative), chosen in zip(panels, perturbations, strict=True):
-            curves = {model: responses.curve(chosen) for model, responses in study.responses.items()}
+        for (response, cumulative), chosen in zip(panels, study.perturbations, strict=True):
+            curves = study.curves(chosen)
             for model, curve in curves.items():
                 colour = scale.to_rgba(np.array(gaps[model])) if model in gaps else COLOUR
                 style = {"color": colour, "linewidth": 0.8, "alpha": 0.8}
@@ -58,16 +56,14 @@ def plot_curves(
         return write_pictures(figure, stem)
 
 
-def plot_pairs(
-    study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
-) -> list[Path]:
+def plot_pairs(study: Study, gaps: Mapping[str, float], stem: Path) -> list[Path]:
     """For each mixture, plot two models with different gaps whose curves end at similar accuracies (figure 2).
 
     Of all such pairs, their gaps differ most. Return the pictures' paths; [] if no curves end at similar accuracies.
     """
     pairs = {}
-    for chosen in (one for one in perturbations if one.is_mixture):
-        curves = {model: study.responses[model].curve(chosen) for model in gaps if model in study.responses}
+    for chosen in (one for one in study.perturbations if one.is_mixture and gaps):
+        curves = study.curves(chosen)
         pair = _pair(curves, gaps)
         if pair is not None:
             pairs[chosen.name] = {model: curves[model] for model in pair}

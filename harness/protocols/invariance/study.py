@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from baselines.perturbation_response.response_curve import accuracies_of, gi_score, mean_error, pal_score, pcd_curve
 from harness.errors import UserError
+from harness.processes.models import Question
 from harness.processes.runtimes import require_tensorflow
-from harness.protocols.files import Arrays, part_file, read_part
+from harness.protocols.files import Arrays, read_part, read_parts
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.subject import StudiedTask, write_parts
 from harness.submission import find_baseline
@@ -71,7 +72,7 @@ class Responses:
         return len(self.arrays[f"{chosen.name}.0"])
 
     def seconds(self, chosen: ChosenMagnitudes) -> Vector:
-        """Return the seconds for the curve with each number of examples in `timed` (see `run_study`)."""
+        """Return the seconds for the curve with each number of examples in `timed` (`run_study`)."""
         return self.arrays[f"{chosen.name}.seconds"]
 
 
@@ -79,38 +80,34 @@ class Responses:
 class Study:
     """The results of a task's models on perturbed examples."""
 
+    perturbations: Sequence[ChosenMagnitudes]
     responses: Mapping[str, Responses]  #: model id -> results, in the order of the task
     failures: Mapping[str, str]  #: model id -> why there are no results
 
+    def curves(self, chosen: ChosenMagnitudes) -> dict[str, Curve]:
+        """Return model id -> curve of a perturbation."""
+        return {model: responses.curve(chosen) for model, responses in self.responses.items()}
+
 
 def run_study(
-    subject: StudiedTask,
-    perturbations: Sequence[ChosenMagnitudes],
-    n_examples: int,
-    seed: int,
-    repetitions: int,
-    timed: Sequence[int],
-    finished: Callable[[], None],
+    subject: StudiedTask, perturbations: Sequence[ChosenMagnitudes], settings: Question, finished: Callable[[], None]
 ) -> Study:
     """Run all chosen models on perturbed examples, or take their results from the cache.
 
-    A curve has `n_examples` training examples. For mixtures, it is computed `repetitions` times with other random
-    pairs. `timed` lists numbers of examples for which the time of a curve is measured. `finished` is called after each
-    model. Raise `UserError` if TensorFlow is missing, or if the data do not suit a perturbation.
+    `settings` has these keys of a question to the program: the numbers `n_examples`, `seed` and `repetitions`, and
+    `timed` (`harness.protocols.invariance.curves`). For mixtures, a repetition has other random pairs. `finished` is
+    called after each model. Raise `UserError` if TensorFlow is missing, or if the data do not suit a perturbation.
     """
     runtime = require_tensorflow("curves are computed in TensorFlow")
     require_suitable(subject, perturbations)
-    settings = {
-        "perturbations": [chosen.question for chosen in perturbations], "n_examples": n_examples, "seed": seed,
-        "repetitions": repetitions, "timed": list(timed),
-    }  # fmt: skip
+    settings = {"perturbations": [chosen.question for chosen in perturbations]} | settings
     measure = find_baseline("gi_rotation")
     assert measure is not None
     key = settings | {
         "version": VERSION, "library": measure.digest, "data": subject.task.data.digest,
         "libraries": {name: version_of(name) or "" for name in ("tensorflow", "keras", "numpy")},
     }  # fmt: skip
-    files = {model.id: part_file("invariance", model=model.shown_digest, **key) for model in subject.models}
+    files = subject.part_files("invariance", **key)
     missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(files) - len(missing)):
         finished()
@@ -121,9 +118,8 @@ def run_study(
             subject.write_data("train", data)
             shared = settings | {"data": str(data)}
             errors = write_parts(PROGRAM, runtime, subject, missing, Path(directory), shared, finished)
-    parts = {name: read_part(file) for name, file in files.items() if name not in errors}
-    responses = {name: Responses(part) for name, part in parts.items() if part is not None}
-    return Study(responses, {name: str(error) for name, error in errors.items()})
+    responses = {name: Responses(part) for name, part in read_parts(files).items()}
+    return Study(perturbations, responses, {name: str(error) for name, error in errors.items()})
 
 
 def require_suitable(subject: StudiedTask, perturbations: Iterable[ChosenMagnitudes]) -> None:

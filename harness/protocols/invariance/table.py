@@ -84,11 +84,11 @@ class Compared:
         return InvarianceLine(chosen.name, statistic, len(self.models), score, kendall_tau(values, self.gaps))
 
 
-def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared) -> list[InvarianceLine]:
+def compare(study: Study, compared: Compared) -> list[InvarianceLine]:
     """Return the table: a row for each perturbation and statistic."""
     lines = []
-    for chosen in perturbations:
-        curves = {model: study.responses[model].curve(chosen) for model in compared.models}
+    for chosen in study.perturbations:
+        curves = study.curves(chosen)
         known = next(iter(curves.values())).scores
         lines += [compared.line(chosen, statistic, curves) for statistic in TITLES if statistic in known]
     return lines
@@ -120,15 +120,13 @@ def batch_numbers(n_examples: int) -> list[int]:
     return sorted({most, *(2**power for power in range(most.bit_length()))})
 
 
-def measure_sensitivity(
-    study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared, numbers: Sequence[int], seed: int
-) -> list[Point]:
+def measure_sensitivity(study: Study, compared: Compared, numbers: Sequence[int], seed: int) -> list[Point]:
     """Return how well Gi-scores from random subsets of the examples predict the gap, for each number of batches.
 
     Each point has `REPETITIONS` subsets, the same for all models. `study` must have this number of repetitions.
     """
     responses, points = {model: study.responses[model] for model in compared.models}, []
-    for chosen in perturbations:
+    for chosen in study.perturbations:
         n_examples = min(one.n_examples(chosen) for one in responses.values())
         for position, number in enumerate(numbers):
             scores = []
@@ -143,7 +141,7 @@ def measure_sensitivity(
     return points
 
 
-def seconds_of_a_score(study: Study, chosen: ChosenMagnitudes) -> float:
-    """Return the seconds to compute the statistics of a curve, measured on the first model."""
-    curve = next(iter(study.responses.values())).curve(chosen)
+def seconds_of_a_score(study: Study) -> float:
+    """Return the seconds to compute the statistics of a curve, measured on the first curve of the first model."""
+    curve = next(iter(study.curves(study.perturbations[0]).values()))
     return timeit(lambda: replace(curve).scores, number=CALLS) / CALLS  # a new object has no cached scores

@@ -45,7 +45,7 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
     shared: dict[str, object] = {"radii": settings.radii}
     versions = [version_of(name) or "" for name in (*runtime.distributions, "numpy")]
     key = data | shared | {"runtime": runtime.name, "versions": versions}
-    files = {model.id: part_file("overfit", model=model.shown_digest, **key) for model in subject.models}
+    files = subject.part_files("overfit", **key)
     missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(subject.models) - len(missing)):
         on_model()

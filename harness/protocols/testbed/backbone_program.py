@@ -2,7 +2,8 @@
 
 A question has the directory `model` of the network, and the directory `images` with train_inputs.npy, train_labels.npy
 and test_labels.npy. With `"check": true`, the program only tries the network on a few images. Otherwise the question
-also has `tests`, the files of test images; `n_classes`, the numbers of classes; and `counts`, the file to write.
+also has `tests`, the files of test images; `n_classes`, the numbers of classes; `target`, the file to write; and
+`described`, further content of this file.
 """
 
 import warnings
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.processes.models import Answer, Question, batch_size, faults_of_the_model, of_models
+from harness.protocols.files import write_part
 from harness.worker.runtimes import Runtime
 
 CHECKED = 64  #: number of images on which a network is tried
@@ -39,7 +41,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the results say which probes have not converged
         counts, converged = probe(_features(extractor, train), train_labels, tests, test_labels, question["n_classes"])
-    np.savez(question["counts"], counts=counts, converged=converged)
+    write_part(Path(question["target"]), counts=counts, converged=converged, **question["described"])
     return {}
 
 

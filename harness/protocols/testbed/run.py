@@ -7,46 +7,38 @@ from pathlib import Path
 import xarray as xr
 
 from harness.errors import UserError
-from harness.protocols.files import Arrays, part_file, read_part
-from harness.protocols.subject import StudiedTask, read_subject
+from harness.protocols.files import Arrays, read_parts
+from harness.protocols.subject import StudiedTask
 from harness.protocols.testbed.images import data_key
 from harness.protocols.testbed.material import divide_images
 from harness.protocols.testbed.noise import WINDOW
 from harness.protocols.testbed.probing import ProbeReport, classes_of, library_versions, probe_backbones
 from harness.protocols.testbed.results import make_dataset
 from harness.protocols.testbed.settings import ProbeSettings
-from harness.task.hidden import Withhold
-from harness.task.selection import ModelSelection
 
 VERSION = 2  #: version of the cached numbers, to be raised if the code computes other numbers
 
 
 def evaluate_task(
-    tasks_dir: Path,
-    name: str,
-    data: str,
-    settings: ProbeSettings,
-    models: ModelSelection = None,
-    withhold: Withhold = Withhold.AUTO,
-    report: ProbeReport | None = None,
+    subject: StudiedTask, data: str, settings: ProbeSettings, report: ProbeReport | None = None
 ) -> xr.Dataset:
-    """Evaluate the models of the task `name` as backbones. Results of finished models come from the cache.
+    """Evaluate the chosen models of a task as backbones. Results of finished models come from the cache.
 
     `data` names the images: `digits` or another dataset of recipes, an .npz file with x_train, y_train, x_test and
     y_test, or a directory with train/CLASS and test/CLASS. Classes of the task's training data are seen, others unseen.
 
     Return the arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that are not in a cell, and
     statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id -> why the model could not
-    be used. Raise `UserError` if task or data cannot be used, or if no model can be used.
+    be used. Raise `UserError` if data or all models cannot be used.
     """
-    subject, report = read_subject(tasks_dir, name, models, withhold), report or ProbeReport()
+    report = report or ProbeReport()
     known, shape, libraries = subject.task.data, _require_images(subject), library_versions()
     key = {
         "data": data_key(data), "input_shape": shape, "known": known.digest, "version": VERSION, "ssim": settings.ssim,
         "unseen": settings.unseen, "seed": settings.seed, "libraries": libraries,
     }  # fmt: skip
-    files = {model.id: part_file("testbed", backbone=model.digest, **key) for model in subject.models}
-    parts, failed = _finished(files), dict[str, str]()
+    files = subject.part_files("testbed", **key)
+    parts, failed = read_parts(files), dict[str, str]()
     if missing := {model: file for model, file in files.items() if model not in parts}:
         images, classes = divide_images(data, shape, known, settings.unseen)
         _say(report, images.notes)
@@ -54,7 +46,7 @@ def evaluate_task(
             report.say(f"{len(parts)} of {len(files)} backbones are probed already")
         with tempfile.TemporaryDirectory(prefix="pgdl-testbed-") as directory:
             failed = probe_backbones(subject, missing, images, classes, settings, report, Path(directory))
-        parts = _finished(files)
+        parts = read_parts(files)
     else:
         _say(report, [*next(iter(parts.values()))["notes"].tolist(), "all backbones are probed already"])
     if not parts:
@@ -65,7 +57,7 @@ def evaluate_task(
     _say(report, (line for model, part in parts.items() for line in _unconverged(model, part)))
     part = next(iter(parts.values()))
     attributes = {
-        "task": name, "data": data, "seed": str(settings.seed), "failed": failed, "libraries": libraries,
+        "task": subject.task.name, "data": data, "seed": str(settings.seed), "failed": failed, "libraries": libraries,
         "n_train": int(part["n_train"]), "n_test": int(part["n_test"]),
     }  # fmt: skip
     probed = [model for model in subject.models if model.id in parts]
@@ -88,10 +80,6 @@ def _require_images(subject: StudiedTask) -> tuple[int, ...]:
         expected = "numbers in [0, 1], to which the testbed brings its images"
         raise UserError("training images", file=where, expected=expected, found=f"{low:g} to {high:g}")
     return shape
-
-
-def _finished(files: dict[str, Path]) -> dict[str, Arrays]:
-    return {name: part for name, file in files.items() if (part := read_part(file)) is not None}
 
 
 def _say(report: ProbeReport, lines: Iterable[str]) -> None:
