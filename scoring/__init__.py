@@ -47,7 +47,6 @@ from scoring.testbed import (
     error_rates,
     gaussian_divergence,
     inconsistency,
-    marginal,
     one_vs_rest_kappas,
 )
 from scoring.trade_off import TradeOff, trade_off
@@ -62,9 +61,9 @@ __all__ = [
     "Value", "additive_fit", "adjusted_p_values", "bernstein_interval", "class_spread", "compare_mean_ranks",
     "compare_submissions", "compare_with_chance", "detectable_difference", "difference_on_other_tasks",
     "divergences_from", "error_rates", "explain_score", "gaussian_divergence", "given_score", "granulated_kendall",
-    "has_official_score", "inconsistency", "kendall_tau", "marginal", "mean_on_other_tasks", "mean_score",
-    "measure_stability", "nearest_translation", "needed_shifts", "noisy_oracle", "official_score", "one_vs_rest_kappas",
-    "oracle_scores", "p_values", "pairwise_independence_test", "pareto_front", "printed_score", "rank",
-    "require_official", "score_submission", "score_task", "sign_errors", "signed_rank_p_values", "smallest_p_value",
+    "has_official_score", "inconsistency", "kendall_tau", "mean_on_other_tasks", "mean_score", "measure_stability",
+    "nearest_translation", "needed_shifts", "noisy_oracle", "official_score", "one_vs_rest_kappas", "oracle_scores",
+    "p_values", "pairwise_independence_test", "pareto_front", "printed_score", "rank", "require_official",
+    "score_submission", "score_task", "sign_errors", "signed_rank_p_values", "smallest_p_value",
     "strongest_translation", "trade_off",
 ]  # fmt: skip

@@ -38,13 +38,6 @@ def class_spread(values: ArrayLike) -> ClassSpread:
     )
 
 
-def marginal(cells: ArrayLike, axis: int) -> Vector:
-    """Return the means of a cube of finite numbers over the two axes other than `axis` (the paper prints sums)."""
-    array = _finite("cells", cells, 3)
-    others = tuple(other for other in range(3) if other != axis % 3)
-    return array.mean(axis=others)
-
-
 def gaussian_divergence(
     mean: ArrayLike, covariance: ArrayLike, origin: ArrayLike, origin_covariance: ArrayLike
 ) -> float:

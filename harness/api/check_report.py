@@ -10,7 +10,6 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from harness.api.submissions import endless_repeat
-from harness.api.summarized import Summarized
 from harness.api.tally import describe_outcomes
 from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Trial
@@ -20,6 +19,7 @@ from harness.execution.partial_calls import CallsOnParts, Place, place_of
 from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome, kind_of_failure
 from harness.submission import Submission
+from harness.summarized import Summarized
 from harness.task.selection import PartOfData
 
 #: Beginning of a line that GitHub would run as a command if it appeared in a log.

@@ -12,13 +12,13 @@ from harness.api.calls import Run, begin_run
 from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.summarized import Summarized
 from harness.errors import UserError
 from harness.execution.dispatch import make
 from harness.execution.plan import plan_calls
 from harness.names import ALL
 from harness.outcome import CallResult, Outcome
 from harness.submission import find_submission
+from harness.summarized import Summarized
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
 from harness.task.selection import select_models

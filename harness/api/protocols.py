@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.api.progress import SILENT, Progress
-from harness.protocols.invariance.evaluate import PerturbedAccuracies, Question, evaluate
+from harness.protocols.invariance.evaluate import InvarianceSettings, PerturbedAccuracies, evaluate
 from harness.protocols.invariance.perturbations import choose
-from harness.protocols.overfit.result import OverfitResult
+from harness.protocols.overfit.report import OverfitResult
 from harness.protocols.overfit.run import detect_overfitting
 from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
 from harness.protocols.subject import Split, read_subject
@@ -79,7 +79,7 @@ def invariance(
     Raises:
         UserError: no such task, model or perturbation, TensorFlow is missing, or the models cannot be compared.
     """
-    question = Question(choose(perturbations, ranges), n_examples, given, least_accuracy, sensitivity, seed)
+    settings = InvarianceSettings(choose(perturbations, ranges), n_examples, given, least_accuracy, sensitivity, seed)
     subject = read_subject(Path(tasks_dir), task_name, models, Withhold(withhold))
     with progress.steps("models", len(subject.models)) as step:
-        return evaluate(subject, question, step)
+        return evaluate(subject, settings, step)

@@ -8,7 +8,6 @@ from typing import Any
 
 from harness.api.alike import shown_once
 from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
-from harness.api.summarized import Summarized
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
 from harness.board.insight import Insight, find_insights
@@ -18,6 +17,7 @@ from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
 from harness.records import Records
 from harness.site import paths_of, records_of, submission_pages, write_report
+from harness.summarized import Summarized
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 

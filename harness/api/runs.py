@@ -8,7 +8,6 @@ from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.execution import UNSAFE, USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, Confirm, endless_repeat, find, settle_names
-from harness.api.summarized import Summarized
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
@@ -16,6 +15,7 @@ from harness.errors import UserError, UserErrors
 from harness.execution.plan import runtime_of
 from harness.execution.run import Plan
 from harness.submission import Submission, find_problem
+from harness.summarized import Summarized
 from harness.task import DEFAULT_DIRECTORY
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.api.competition import Competition, collect_records, read_competition, remarks_on, require_records
-from harness.api.summarized import Summarized
 from harness.board import remarks
 from harness.board.disclosure import DECIMALS, rounded
 from harness.board.leaderboard import score_calls
@@ -17,6 +16,7 @@ from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.reading import own_path
 from harness.records import Records
+from harness.summarized import Summarized
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 from scoring import SubmissionScore, TaskCalls, score_submission

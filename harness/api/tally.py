@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 
 from harness.api.needs import failed_for_initial_weights
-from harness.api.summarized import Summarized
 from harness.execution.run import CallSummary
 from harness.outcome import Outcome
+from harness.summarized import Summarized
 
 SHOWN_MACHINES = 8  #: maximum number of machines that a line names
 

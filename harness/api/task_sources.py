@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.api.summarized import Summarized
 from harness.cores import available_cores
 from harness.corpus import catalogue as packaged
 from harness.corpus.build import Build, Event
 from harness.corpus.recipe import Recipe, read_recipe
 from harness.gpus import find_gpus
+from harness.summarized import Summarized
 from scoring import MINIMUM_HYPERPARAMETERS
 
 #: A function: recipe, number of models to train -> context that shows the training. The context yields a function to

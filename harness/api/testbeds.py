@@ -1,7 +1,7 @@
 """The function `pgdl.testbed`: trains classifiers on features of frozen networks, and compares errors with measures."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,26 +21,24 @@ from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS, write_dataset
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import SSIM, ProbeSettings
-from harness.protocols.testbed.summary import (
-    Consistency,
-    TestbedSummary,
-    check_consistency,
-    summarize,
-)
+from harness.protocols.testbed.summary import Consistency, Dimension, check_consistency, summarize
+from harness.summarized import Summarized
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 from harness.task.selection import ModelSelection
+from scoring import TradeOff
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
-class TestbedResult:
+@dataclass(frozen=True, repr=False)
+class TestbedResult(Summarized):
     """Error rates of models by size, noise and unseen classes, and how well measures agree with these rates."""
 
     dataset: "xr.Dataset"  #: error rates and Cohen's kappas by model, noise, unseen classes and class
-    summary: TestbedSummary  #: the trade-off point, and the marginals: means by size, by noise and by unseen classes
+    point: TradeOff  #: the trade-off point
+    dimensions: Mapping[str, Dimension]  #: means by `size`, `ssim` and `unseen`, and divergences
     consistency: Sequence[Consistency]  #: agreement of each measure with a value on every probed model, best first
     failed_calls: int  #: number of calls of measures that returned no value
     is_sandboxed: bool  #: whether the calls were isolated
@@ -52,13 +50,25 @@ class TestbedResult:
         return failed
 
     @property
+    def summary(self) -> list[str]:
+        """The trade-off point, the error and the diversity there, and the models that could not be probed."""
+        point = self.point
+        return [
+            f"trade-off point: SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes, "
+            f"{point.size:,.0f} weights",
+            f"there: mean error M_g {point.values['error_mean']:.3f} (generalization bound), "
+            f"mean 1-kappa M_k {point.values['diversity_mean']:.3f} (diversity bound), objective {point.objective:.3f}",
+            *(f"{model}: {reason}" for model, reason in self.failed.items()),
+        ]
+
+    @property
     def content(self) -> dict[str, Any]:
         """A JSON object: `point` (the trade-off point), the tables `marginals` and `consistency`, and `failed`."""
         marginals = [
             {"dimension": name, "value": value}
             | {one: dimension.marginals[one][at] for one in STATISTICS}
             | {"divergence": dimension.divergences[at]}
-            for name, dimension in self.summary.dimensions.items()
+            for name, dimension in self.dimensions.items()
             for at, value in enumerate(dimension.values)
         ]
         consistency = [
@@ -67,7 +77,7 @@ class TestbedResult:
             | {"mean": one.mean}
             for one in self.consistency
         ]
-        point = asdict(self.summary.point)
+        point = asdict(self.point)
         return {"point": point, "marginals": marginals, "consistency": consistency, "failed": self.failed}
 
     def write(self, directory: Path) -> list[Path]:
@@ -78,13 +88,12 @@ class TestbedResult:
         return [write_dataset(self.dataset, directory / "testbed.nc"), *written, *self._plot(directory)]
 
     def _plot(self, directory: Path) -> Iterator[Path]:
-        for name, height, draw in (
-            ("marginals", 4.6, plots.draw_marginals),
-            ("divergences", 2.6, plots.draw_divergences),
-        ):
-            with new_figure(8.0, height) as figure:
-                draw(figure, self.summary)
-                yield from write_pictures(figure, directory / name)
+        with new_figure(8.0, 4.6) as figure:
+            plots.draw_marginals(figure, self.dimensions, self.point)
+            yield from write_pictures(figure, directory / "marginals")
+        with new_figure(8.0, 2.6) as figure:
+            plots.draw_divergences(figure, self.dimensions)
+            yield from write_pictures(figure, directory / "divergences")
 
 
 def testbed(
@@ -123,11 +132,11 @@ def testbed(
     begun = begin_run(chosen, tasks, [task_name], execution, progress, scored=False) if chosen else nullcontext()
     with begun as run:
         dataset = evaluate_task(read_subject(tasks, task_name, models, withhold), data, settings, report)
-        summary = summarize(dataset, weight=weight)
+        point, dimensions = summarize(dataset, weight=weight)
         if run is None:
-            return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)
+            return TestbedResult(dataset, point, dimensions, (), 0, is_sandboxed=True)
         consistency, failed = _check(run, dataset, results, progress)
-    return TestbedResult(dataset, summary, consistency, failed, run.executor.is_sandboxed)
+    return TestbedResult(dataset, point, dimensions, consistency, failed, run.executor.is_sandboxed)
 
 
 def _check(

@@ -53,7 +53,6 @@ def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
     from harness.cli.terminal import Terminal, note, written
-    from harness.protocols.overfit.report import print_result, result_object, write_rows
 
     console = as_json.console_of(form, quiet=quiet)
     prepare_directory(output)
@@ -62,11 +61,9 @@ def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     for model, error in result.failures.items():
         note(f"{model}: {error}")
     if form == as_json.JSON:
-        as_json.show(result_object(result), quiet=quiet)
+        as_json.show(result.content, quiet=quiet)
     elif result.rows:
-        print_result(result, console)
+        result.show(console)
     if result.rows and output is not None:
-        from harness.protocols.overfit.plot import write_plots
-
-        written([write_rows(result, output / "overfit.csv"), *write_plots(result, output)], quiet=quiet)
+        written(result.write(output), quiet=quiet)
     return 1 if result.failures else 0

@@ -89,13 +89,9 @@ def command(
 
 
 def _show(found: "pgdl.TestbedResult", console: Console, output: Path | None) -> None:
-    point, content = found.summary.point, found.content
-    place = f"SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes, {point.size:,.0f} weights"
-    console.print(f"trade-off point: {place}", style="bold")
-    console.print(
-        f"there: mean error M_g {point.values['error_mean']:.3f} (generalization bound), "
-        f"mean 1-kappa M_k {point.values['diversity_mean']:.3f} (diversity bound), objective {point.objective:.3f}"
-    )
+    content, (place, there, *_) = found.content, found.summary
+    console.print(place, style="bold")
+    console.print(there)
     rows = [
         [row["dimension"], _value(row["dimension"], row["value"]), *(f"{row[key]:.3f}" for key in MARGINALS.values())]
         for row in content["marginals"]

@@ -97,16 +97,15 @@ def write_parts(
     directory: Path,
     shared: Mapping[str, Any],
     on_model: Callable[[], object],
-    change: Callable[[Path], None] = lambda _: None,
 ) -> dict[str, UserError]:
     """Run a program on each model in `files` (model id -> path to write). Return model id -> error, for failed models.
 
     A question to the program has the keys of `shared`, `model` for the model's directory, and `target` for the path.
-    Models are written below the existing `directory`; `change` may then rewrite their files. `on_model` is called after
+    Models are written below the existing `directory`; the program may rewrite their files. `on_model` is called after
     each answer.
     """
     models = [model for model in subject.models if model.id in files]
-    questions = [_question(subject, one, directory, {**shared, "target": str(files[one.id])}, change) for one in models]
+    questions = [_question(subject, one, directory, {**shared, "target": str(files[one.id])}) for one in models]
     failures = {}
     with closing(ask_all(program, runtime, questions)) as answers:
         for position, answer in answers:
@@ -117,12 +116,9 @@ def write_parts(
 
 
 @contextmanager
-def _question(
-    subject: StudiedTask, model: Model, directory: Path, shared: Question, change: Callable[[Path], None]
-) -> Iterator[Question]:
+def _question(subject: StudiedTask, model: Model, directory: Path, shared: Question) -> Iterator[Question]:
     written = subject.write_model(model, directory / "models")
     try:
-        change(written)
         yield shared | {"model": str(written)}
     finally:
         shutil.rmtree(written, ignore_errors=True)

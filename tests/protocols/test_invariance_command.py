@@ -14,6 +14,7 @@ from throwaway import make_task
 from harness.errors import UserError
 from harness.processes import ask_all
 from harness.protocols import subject as studied
+from harness.protocols.invariance.evaluate import PerturbedAccuracies
 from harness.protocols.invariance.perturbations import ChosenMagnitudes, choose
 from harness.protocols.invariance.study import Responses, Study
 from harness.protocols.invariance.table import Compared, batch_numbers, measure_sensitivity
@@ -154,6 +155,8 @@ def test_a_task_without_reference_data_gets_scores_only(
     assert ended.lines[1].split() == ["model_0", "0.0000"]
     assert "no gaps to compare the scores with" in ended.out
     assert not (folder / "out" / "table.csv").exists()
+    study = Study([ChosenMagnitudes("rotation", 0, 1)], responses, {"model_8": "cannot be run"})
+    assert repr(PerturbedAccuracies(study, {}, None, (), ())) == "rotation: curves of 8 models\nmodel_8: cannot be run"
 
 
 def test_magnitudes_and_defaults() -> None:

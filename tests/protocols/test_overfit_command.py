@@ -15,7 +15,7 @@ from throwaway import make_task
 from harness.errors import UserError
 from harness.protocols import subject as studied
 from harness.protocols.overfit import grids
-from harness.protocols.overfit.result import OverfitGroup, OverfitRow
+from harness.protocols.overfit.rows import OverfitGroup, OverfitRow
 from harness.protocols.overfit.run import detect_overfitting
 from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
 from harness.protocols.subject import read_subject
@@ -149,6 +149,7 @@ def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatc
     result = detect_overfitting(subject, OverfitSettings((1,)))
     assert result.rows == ()
     assert "not black at their edges" in result.notes[-1]
+    assert repr(result).splitlines() == ["model_0: cannot be run", *result.notes]
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ from overfit_tasks import Network, torus_digits
 from harness.errors import UserError
 from harness.format.architecture import parse_architecture
 from harness.format.layout import CONFIG
-from harness.protocols.overfit.grids import without_softmax
-from harness.protocols.overfit.margins import margins_of, needs_of, shifted_margins
+from harness.protocols.overfit.margins import margins_of, needs_of, shifted_margins, without_softmax
 from harness.protocols.overfit.report import p_value_text
-from harness.protocols.overfit.result import groups_of
+from harness.protocols.overfit.rows import groups_of
 from harness.protocols.overfit.run import estimates_of
 from harness.protocols.overfit.settings import Generator, parse_radii, possible_radii
 from harness.protocols.overfit.shifts import Shifts, black_of, find_positions

@@ -15,7 +15,6 @@ from scoring import (
     error_rates,
     gaussian_divergence,
     inconsistency,
-    marginal,
     one_vs_rest_kappas,
     trade_off,
 )
@@ -32,14 +31,6 @@ def test_the_spread_over_classes():
     assert found.percentile_10 == pytest.approx(0.03), "0.3 of the way from the first to the second"
     with pytest.raises(ScoreUndefined, match="at least 2 classes, found 1"):
         class_spread([0.5])
-
-
-def test_a_marginal_is_the_mean_over_the_two_other_axes():
-    cells = np.arange(24.0).reshape(2, 3, 4)
-    assert marginal(cells, 0).tolist() == [cells[0].mean(), cells[1].mean()]
-    assert marginal(cells, 2) == pytest.approx([cells[..., i].mean() for i in range(4)])
-    with pytest.raises(ValueError, match="finite"):
-        marginal(np.full((2, 2, 2), np.nan), 1)
 
 
 def test_divergences_in_closed_form():

@@ -13,6 +13,7 @@ from harness.protocols.invariance.study import Study, run_study
 from harness.protocols.invariance.table import (
     BATCH,
     REPETITIONS,
+    TITLES,
     Compared,
     InvarianceLine,
     Point,
@@ -21,10 +22,11 @@ from harness.protocols.invariance.table import (
     measure_sensitivity,
 )
 from harness.protocols.subject import StudiedTask
+from harness.summarized import Summarized
 
 
 @dataclass(frozen=True)
-class Question:
+class InvarianceSettings:
     """The settings of a study of invariance."""
 
     perturbations: Sequence[ChosenMagnitudes]
@@ -36,8 +38,8 @@ class Question:
     seed: int = 0  #: seed of the choice of examples, of mixtures and of random magnitudes
 
 
-@dataclass(frozen=True)
-class PerturbedAccuracies:
+@dataclass(frozen=True, repr=False)
+class PerturbedAccuracies(Summarized):
     """The result of a study of invariance."""
 
     study: Study  #: the curves of all models
@@ -45,6 +47,16 @@ class PerturbedAccuracies:
     compared: Compared | None  #: the compared models; None for a task without reference data
     lines: Sequence[InvarianceLine]  #: how well each statistic of a curve predicts the gap
     points: Sequence[Point]  #: scores from random subsets of the examples; empty if not requested
+
+    @property
+    def summary(self) -> list[str]:
+        """A line for each statistic of a perturbation, then the failures."""
+        n_models = len(self.study.responses)
+        found = [
+            f"{line.perturbation}, {TITLES[line.statistic]}: Kendall {line.kendall:.3f} over {line.n_models} models"
+            for line in self.lines
+        ] or [f"{chosen.name}: curves of {n_models} models" for chosen in self.study.perturbations if n_models]
+        return [*found, *(f"{model}: {reason}" for model, reason in self.study.failures.items())]
 
     def write(self, directory: Path) -> list[Path]:
         """Write tables and plots into an existing directory; return their paths. Raise `UserError` if that fails."""
@@ -93,7 +105,7 @@ class PerturbedAccuracies:
 
 
 def evaluate(
-    subject: StudiedTask, question: Question, finished: Callable[[], None] = lambda: None
+    subject: StudiedTask, settings: InvarianceSettings, finished: Callable[[], None] = lambda: None
 ) -> PerturbedAccuracies:
     """Compute the curves of the chosen models, and compare them with the gaps. Call `finished` after each model.
 
@@ -102,20 +114,20 @@ def evaluate(
     reference = subject.task.reference
     names = [model.id for model in subject.models]
     if reference is not None:  # now: errors must come before the long work
-        Compared.of(reference, names, question.given, question.least_accuracy)
-    n_examples = min(question.n_examples, subject.task.data.n_samples)
-    if question.sensitivity and n_examples < BATCH:
+        Compared.of(reference, names, settings.given, settings.least_accuracy)
+    n_examples = min(settings.n_examples, subject.task.data.n_samples)
+    if settings.sensitivity and n_examples < BATCH:
         raise UserError("--sensitivity", expected=f"at least {BATCH} training examples", found=n_examples)
-    numbers = batch_numbers(n_examples) if question.sensitivity else []
-    settings = {
-        "n_examples": n_examples, "seed": question.seed, "repetitions": REPETITIONS if question.sensitivity else 1,
+    numbers = batch_numbers(n_examples) if settings.sensitivity else []
+    asked = {
+        "n_examples": n_examples, "seed": settings.seed, "repetitions": REPETITIONS if settings.sensitivity else 1,
         "timed": [number * BATCH for number in numbers],
     }  # fmt: skip
-    study = run_study(subject, question.perturbations, settings, finished)
+    study = run_study(subject, settings.perturbations, asked, finished)
     if reference is None or not study.responses:
         return PerturbedAccuracies(study, {}, None, (), ())
-    compared = Compared.of(reference, list(study.responses), question.given, question.least_accuracy)
+    compared = Compared.of(reference, list(study.responses), settings.given, settings.least_accuracy)
     gaps = {model: reference.gaps[model] for model in study.responses}
-    lines, points = compare(study, compared), measure_sensitivity(study, compared, numbers, question.seed)
+    lines, points = compare(study, compared), measure_sensitivity(study, compared, numbers, settings.seed)
     points = [point for point in points if len(point.scores) > 1]  # a deviation needs two scores
     return PerturbedAccuracies(study, gaps, compared, lines, points)

@@ -1,11 +1,9 @@
 """Computes the margins of a task's models on shifted test images, in processes, and keeps them in the cache."""
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -61,26 +59,6 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
                 found = vars(find_positions(np.load(images / INPUTS, mmap_mode="r"), black))
                 write_part(positions_file, **found)
             shared |= {"data": str(images), "black": None if black is None else black.tolist()}
-            failures = write_parts(PROGRAM, runtime, subject, missing, Path(directory), shared, on_model, strip_softmax)
+            failures = write_parts(PROGRAM, runtime, subject, missing, Path(directory), shared, on_model)
     parts = {name: file for name, file in files.items() if name not in failures}
     return Grids(parts, failures, Positions(**{name: float(value) for name, value in found.items()}))
-
-
-def strip_softmax(model: Path) -> None:
-    """Remove a final softmax from the model in a directory: a softmax rounds large and small outputs to 1 and 0."""
-    file = model / "architecture.json"
-    file.write_bytes(json.dumps(without_softmax(json.loads(file.read_bytes()))).encode())
-
-
-def without_softmax(architecture: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an architecture (`harness.worker.architecture`) without its final softmax, with linear outputs instead."""
-    position = architecture.get("softmax")
-    if position is None:
-        return {**architecture}
-    last = architecture["layers"][position]
-    if last["class_name"] == "Softmax":
-        last = last | {"class_name": "Activation", "config": {"activation": "linear"}}
-    else:
-        last = last | {"config": last["config"] | {"activation": "linear"}}
-    layers = [*architecture["layers"][:position], last, *architecture["layers"][position + 1 :]]
-    return {name: value for name, value in architecture.items() if name != "softmax"} | {"layers": layers}

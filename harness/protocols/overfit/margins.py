@@ -10,7 +10,8 @@ means that images wrap around. The program writes three arrays to the file `targ
 * `far`: the margins of these images for shifts by at most 3 R; NaN where a margin is not needed.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,10 @@ Needs = Callable[[Margins], NDArray[np.bool_]]
 
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Write the margins of a model to the file `target`."""
+    directory = Path(question["model"])
+    strip_softmax(directory)
     with faults_of_the_model():
-        model = runtime.load_model(Path(question["model"]))
+        model = runtime.load_model(directory)
     inputs, labels = (np.load(Path(question["data"]) / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
     black = None if question["black"] is None else np.array(question["black"], np.float32)
     needs = needs_of(question["radii"])
@@ -96,6 +99,26 @@ def margins_of(logits: NDArray[Any], labels: NDArray[np.int32]) -> Margins:
     own = others[rows, labels]
     others[rows, labels] = -np.inf
     return np.asarray(others.max(axis=1) - own)
+
+
+def strip_softmax(model: Path) -> None:
+    """Remove a final softmax from the model in a directory: a softmax rounds large and small outputs to 1 and 0."""
+    file = model / "architecture.json"
+    file.write_bytes(json.dumps(without_softmax(json.loads(file.read_bytes()))).encode())
+
+
+def without_softmax(architecture: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an architecture (`harness.worker.architecture`) without its final softmax, with linear outputs instead."""
+    position = architecture.get("softmax")
+    if position is None:
+        return {**architecture}
+    last = architecture["layers"][position]
+    if last["class_name"] == "Softmax":
+        last = last | {"class_name": "Activation", "config": {"activation": "linear"}}
+    else:
+        last = last | {"config": last["config"] | {"activation": "linear"}}
+    layers = [*architecture["layers"][:position], last, *architecture["layers"][position + 1 :]]
+    return {name: value for name, value in architecture.items() if name != "softmax"} | {"layers": layers}
 
 
 prepare = of_models(answer)

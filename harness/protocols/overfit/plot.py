@@ -1,47 +1,48 @@
 """Plots the overfitting test's p-values against the largest shift of an image."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, write_pictures
-from harness.protocols.overfit.report import label
-from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult
+from harness.protocols.overfit.rows import Group, OverfitGroup, OverfitRow
 
 FLOOR = 1e-300  #: smaller p-values are drawn at this value
 SMALL = 0.01  #: if a p-value is smaller, the axis is logarithmic
 MARKERS = "sD^vP*X<>"  #: markers of architectures
 
 
-def write_plots(result: OverfitResult, directory: Path) -> list[Path]:
-    """Write the plot as overfit.svg and overfit.png into an existing directory; return both paths."""
-    groups = list(dict.fromkeys(row.group for row in result.rows))
+def write_plots(rows: Sequence[OverfitRow], title: str, stem: Path) -> list[Path]:
+    """Write the plot to `stem` with suffix `.svg` and `.png`; return both paths."""
+    groups = list(dict.fromkeys(row.group for row in rows))
     with new_figure(6.4, 3.4) as figure:
         axes = figure.subplots()
         for number, group in enumerate(groups):
-            rows = [row for row in result.rows if row.group == group]
-            p_values = [max(row.p_value, FLOOR) for row in rows]
-            axes.plot([row.epsilon for row in rows], p_values, **_style(group, number, len(groups)))
-        _finish_axes(axes, result)
+            own = [row for row in rows if row.group == group]
+            p_values = [max(row.p_value, FLOOR) for row in own]
+            axes.plot([row.epsilon for row in own], p_values, **_style(group, number, len(groups)))
+        _finish_axes(axes, rows)
+        axes.set_title(title, loc="left")
         figure.legend(loc="outside right upper", frameon=False)
-        return write_pictures(figure, directory / "overfit")
+        return write_pictures(figure, stem)
 
 
 def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:
     if group.kind is OverfitGroup.ALL:
-        return {"color": COLOUR, "linewidth": 2.5, "marker": "o", "zorder": 4, "label": label(group)}
+        return {"color": COLOUR, "linewidth": 2.5, "marker": "o", "zorder": 4, "label": group.label}
     if group.kind is OverfitGroup.ARCHITECTURE:
         marker = MARKERS[(number - 1) % len(MARKERS)]
-        return {"color": INK, "linewidth": 1, "marker": marker, "markersize": 5, "zorder": 3, "label": label(group)}
+        return {"color": INK, "linewidth": 1, "marker": marker, "markersize": 5, "zorder": 3, "label": group.label}
     if n_groups == 1:
-        return {"color": COLOUR, "linewidth": 2, "marker": "o", "label": label(group)}
+        return {"color": COLOUR, "linewidth": 2, "marker": "o", "label": group.label}
     is_last = number == n_groups - 1
     style = {"color": FAINT, "linewidth": 0.7, "marker": ".", "markersize": 4, "alpha": 0.6, "zorder": 2}
     return style | {"label": "each model alone" if is_last else None}
 
 
-def _finish_axes(axes: Axes, result: OverfitResult) -> None:
-    smallest = min(row.p_value for row in result.rows)
+def _finish_axes(axes: Axes, rows: Sequence[OverfitRow]) -> None:
+    smallest = min(row.p_value for row in rows)
     if smallest < SMALL:
         use_log_scale(axes.yaxis)
         axes.set_ylim(max(smallest, FLOOR) ** 1.05, 1.5)
@@ -50,7 +51,6 @@ def _finish_axes(axes: Axes, result: OverfitResult) -> None:
     axes.axhline(0.05, color=INK, linewidth=0.7, linestyle=":", zorder=1)
     beside: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
     axes.annotate("0.05", (1, 0.05), xycoords=("axes fraction", "data"), **beside)
-    axes.set_xticks(result.settings.radii)
+    axes.set_xticks(sorted({row.epsilon for row in rows}))
     axes.set_xlabel("epsilon: largest shift in pixels")
     axes.set_ylabel("p-value of independence")
-    axes.set_title(f"{result.task}, {result.settings.split} set", loc="left")

@@ -1,13 +1,18 @@
-"""The result of the overfitting test as tables on the terminal, as CSV and as JSON."""
+"""The result of the overfitting test, as tables on the terminal, as files and as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from harness.errors import UserError
 from harness.protocols.files import write_csv
-from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult, OverfitRow
+from harness.protocols.overfit.plot import write_plots
+from harness.protocols.overfit.rows import OverfitGroup, OverfitRow
+from harness.protocols.overfit.settings import OverfitSettings
+from harness.summarized import Summarized
 from harness.tables import print_lines, print_table
 
 LEGEND = (
@@ -17,27 +22,57 @@ LEGEND = (
 )
 
 
-def print_result(result: OverfitResult, console: Console) -> None:
-    """Print all figures of groups, but only error rate and p-values of models; for a task of one model, all figures."""
-    groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
-    models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
-    headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]
-    print_table(console, headings, _in_full(groups or models), left=("models",))
-    if groups:
-        console.print()
-        radii = result.settings.radii
-        headings = ["model", "error", *(f"p-value, epsilon {radius}" for radius in radii)]
-        print_table(console, headings, _in_short(models, len(radii)), left=("model",))
-    print_lines(console, ["", *LEGEND])
-    print_lines(console, result.notes, style="yellow")
+@dataclass(frozen=True, repr=False)
+class OverfitResult(Summarized):
+    """The result of the overfitting test of a task's models."""
 
+    task: str  #: name of the task
+    settings: OverfitSettings  #: the user's settings, with the largest shifts that were possible
+    rows: tuple[OverfitRow, ...]  #: sorted by group (all models, architectures, single models), then by largest shift
+    failures: Mapping[str, UserError]  #: model id -> why the model could not be run
+    notes: tuple[str, ...]  #: lines on why shifted images may be less probable than the originals
 
-def label(group: Group) -> str:
-    """Return the name of a group, with its number of models, such as `all 3 models`."""
-    number = len(group.models)
-    if group.kind is OverfitGroup.ALL:
-        return f"all {number} models"
-    return f"{group.name} ({number} models)" if number > 1 else group.name
+    def row(self, name: str, epsilon: int) -> OverfitRow:
+        """Return the row of the group `name`, such as `model_0`, `architecture 1` or `all`, or raise `KeyError`."""
+        for row in self.rows:
+            if (row.group.name, row.epsilon) == (name, epsilon):
+                return row
+        raise KeyError(f"no row {name!r} with epsilon {epsilon}")
+
+    @property
+    def summary(self) -> list[str]:
+        """The p-value of each row, then failures and notes."""
+        found = [f"{row.group.label}, epsilon {row.epsilon}: p = {p_value_text(row.p_value)}" for row in self.rows]
+        return [*found, *(f"{model}: {error}" for model, error in self.failures.items()), *self.notes]
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """All figures as a dictionary for JSON."""
+        rows = [row.figures for row in self.rows]
+        failures = {model: str(error) for model, error in self.failures.items()}
+        return {"task": self.task, "rows": rows, "failures": failures, "notes": self.notes}
+
+    def write(self, directory: Path) -> list[Path]:
+        """Write all figures and the plot into an existing directory; return their paths. Raise `UserError` if that
+        fails.
+        """
+        rows = [row.figures | {"models": " ".join(row.group.models)} for row in self.rows]
+        title = f"{self.task}, {self.settings.split} set"
+        return [write_csv(directory / "overfit.csv", rows), *write_plots(self.rows, title, directory / "overfit")]
+
+    def show(self, console: Console) -> None:
+        """Print all figures of groups, but only error rate and p-values of models; of one model, all figures."""
+        groups = [row for row in self.rows if row.group.kind is not OverfitGroup.MODEL]
+        models = [row for row in self.rows if row.group.kind is OverfitGroup.MODEL]
+        headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]
+        print_table(console, headings, _in_full(groups or models), left=("models",))
+        if groups:
+            console.print()
+            radii = self.settings.radii
+            headings = ["model", "error", *(f"p-value, epsilon {radius}" for radius in radii)]
+            print_table(console, headings, _in_short(models, len(radii)), left=("model",))
+        print_lines(console, ["", *LEGEND])
+        print_lines(console, self.notes, style="yellow")
 
 
 def p_value_text(value: float) -> str:
@@ -52,7 +87,7 @@ def _in_full(rows: Sequence[OverfitRow]) -> list[tuple[str, ...]]:
         low, high = row.adversarial_interval
         cells.append(
             (
-                "" if row.group is last else label(row.group),
+                "" if row.group is last else row.group.label,
                 str(row.epsilon),
                 f"{row.error_rate:.4f}",
                 f"{row.adversarial_error_rate:.4f}",
@@ -71,26 +106,3 @@ def _in_short(rows: Sequence[OverfitRow], n_radii: int) -> list[tuple[str, ...]]
         (chunk[0].group.name, f"{chunk[0].error_rate:.4f}", *(p_value_text(row.p_value) for row in chunk))
         for chunk in chunks
     ]
-
-
-def write_rows(result: OverfitResult, file: Path) -> Path:
-    """Write all figures of the result to `file` as CSV, and return `file`."""
-    return write_csv(file, [_figures(row) | {"models": " ".join(row.group.models)} for row in result.rows])
-
-
-def result_object(result: OverfitResult) -> dict[str, Any]:
-    """Return all figures of the result as a dictionary for JSON."""
-    rows = [_figures(row) for row in result.rows]
-    failures = {model: str(error) for model, error in result.failures.items()}
-    return {"task": result.task, "rows": rows, "failures": failures, "notes": result.notes}
-
-
-def _figures(row: OverfitRow) -> dict[str, Any]:
-    group, (low, high), (adversarial_low, adversarial_high) = row.group, row.error_interval, row.adversarial_interval
-    return {
-        "kind": group.kind, "name": group.name, "n_models": len(group.models), "models": group.models,
-        "epsilon": row.epsilon, "n_images": row.n_images, "error_rate": row.error_rate, "error_low": low,
-        "error_high": high, "adversarial_error_rate": row.adversarial_error_rate,
-        "adversarial_estimate": row.adversarial_estimate, "adversarial_low": adversarial_low,
-        "adversarial_high": adversarial_high, "T": row.statistic, "p_value": row.p_value,
-    }  # fmt: skip

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from harness.errors import UserError
 from harness.protocols.files import Arrays, read_part
 from harness.protocols.overfit.grids import compute_grids
-from harness.protocols.overfit.result import OverfitResult, groups_of, make_row
+from harness.protocols.overfit.report import OverfitResult
+from harness.protocols.overfit.rows import groups_of, make_row
 from harness.protocols.overfit.settings import Generator, OverfitSettings, possible_radii
 from harness.protocols.subject import StudiedTask
 from scoring import RiskEstimates, nearest_translation, strongest_translation

@@ -1,21 +1,23 @@
 """The plots of a testbed's results."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure
-from harness.protocols.testbed.summary import Dimension, TestbedSummary
+from harness.protocols.testbed.summary import Dimension
+from scoring import TradeOff
 
 LABELS = {"size": "weights", "ssim": "SSIM", "unseen": "share of unseen classes"}
 
 
-def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
+def draw_marginals(figure: Figure, dimensions: Mapping[str, Dimension], point: TradeOff) -> None:
     """Plot error rate and 1 - kappa (mean, 10th percentile) along each dimension, with the trade-off point."""
     grid = figure.subplots(2, 3, sharey="row", sharex="col")
-    point = summary.point
     places = {"size": point.size, "ssim": point.ssim, "unseen": point.unseen}
     for row, (name, label) in enumerate((("error", "error rate"), ("diversity", "1 - kappa"))):
-        for axes, (key, dimension) in zip(grid[row], summary.dimensions.items(), strict=True):
+        for axes, (key, dimension) in zip(grid[row], dimensions.items(), strict=True):
             means, deviations = dimension.marginals[f"{name}_mean"], dimension.marginals[f"{name}_sd"]
             band = (np.clip(means - deviations, 0, None), means + deviations)
             axes.fill_between(dimension.values, *band, color=COLOUR, alpha=0.15, lw=0, label="± deviation over classes")
@@ -29,16 +31,16 @@ def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
             _scale(axes, key, dimension)
         grid[row][0].set_ylabel(label)
         grid[row][0].set_ylim(bottom=0)
-    for axes, key in zip(grid[1], summary.dimensions, strict=True):
+    for axes, key in zip(grid[1], dimensions, strict=True):
         axes.set_xlabel(LABELS[key])
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
 
 
-def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
+def draw_divergences(figure: Figure, dimensions: Mapping[str, Dimension]) -> None:
     """Plot the Kullback-Leibler divergence from the origin (`Dimension.origin`) along each dimension."""
-    highest = max(*(float(dimension.divergences.max()) for dimension in summary.dimensions.values()), 1e-3)
-    for axes, (key, dimension) in zip(figure.subplots(1, 3, sharey=True), summary.dimensions.items(), strict=True):
+    highest = max(*(float(dimension.divergences.max()) for dimension in dimensions.values()), 1e-3)
+    for axes, (key, dimension) in zip(figure.subplots(1, 3, sharey=True), dimensions.items(), strict=True):
         axes.plot(dimension.values, dimension.divergences, "o-", color=COLOUR, ms=3, lw=1.2)
         axes.plot(dimension.values[dimension.origin], 0, "o", color=INK, ms=5, mfc=PAPER, label="origin")
         _scale(axes, key, dimension)

@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from harness.protocols.testbed.results import CELL, STATISTICS
-from scoring import TradeOff, divergences_from, inconsistency, marginal, trade_off
+from scoring import TradeOff, divergences_from, inconsistency, trade_off
 
 DIMENSIONS = ("size", "ssim", "unseen")  #: dimensions of the cells: size of the model, SSIM, fraction of unseen classes
 
@@ -28,16 +28,8 @@ class Dimension:
     origin: int  #: index in `values` of the origin: the smallest size, SSIM 1, or no unseen class
 
 
-@dataclass(frozen=True)
-class TestbedSummary:
-    """The trade-off point of a testbed, and the results along each dimension."""
-
-    point: TradeOff
-    dimensions: Mapping[str, Dimension]  #: `size`, `ssim` and `unseen`
-
-
-def summarize(dataset: xr.Dataset, *, weight: float = 1.0) -> TestbedSummary:
-    """Summarize a testbed. Results of models of the same size are averaged.
+def summarize(dataset: xr.Dataset, *, weight: float = 1.0) -> tuple[TradeOff, dict[str, Dimension]]:
+    """Return the trade-off point, and the results along `size`, `ssim` and `unseen`. Models of equal size are averaged.
 
     Args:
         dataset: as `evaluate_task` returns it.
@@ -50,11 +42,12 @@ def summarize(dataset: xr.Dataset, *, weight: float = 1.0) -> TestbedSummary:
     point = trade_off(cubes["objective"], *axes, weight=weight, also=statistics)
     dimensions = {}
     for axis, name in enumerate(DIMENSIONS):
-        marginals = {statistic: marginal(cube, axis) for statistic, cube in statistics.items()}
+        others = tuple(other for other in range(3) if other != axis)
+        marginals = {statistic: cube.mean(axis=others) for statistic, cube in statistics.items()}
         origin = len(axes[axis]) - 1 if name == "ssim" else 0
         points = _points(dataset, axis, group)
         dimensions[name] = Dimension(axes[axis], marginals, divergences_from(points, origin), origin)
-    return TestbedSummary(point, dimensions)
+    return point, dimensions
 
 
 def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:

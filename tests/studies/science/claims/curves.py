@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness.protocols.invariance.evaluate import Question
+from harness.protocols.invariance.evaluate import InvarianceSettings
 from harness.protocols.invariance.table import Compared
 from harness.text import p_value_equation, p_value_text
 from scoring import compare_submissions, compare_with_chance, p_values
@@ -67,7 +67,7 @@ def _beats(statistic: str, words: str, remark: str) -> None:
             row["model"]: row for row in evidence.table("invariance/scores.csv") if row["perturbation"] == "rotation"
         }
         reference = evidence.reference(evidence.setting.invariance)
-        compared = Compared.of(reference, list(rows), (), Question.least_accuracy)
+        compared = Compared.of(reference, list(rows), (), InvarianceSettings.least_accuracy)
         difference, low, high = _difference(compared, rows, "gi", statistic)
         n_models = len(compared.models)
         return Finding(

@@ -1,13 +1,12 @@
-"""The result of the overfitting test: a row for each largest shift and each group of models."""
+"""The rows of the overfitting test's result: one for each largest shift and each group of models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
-from harness.errors import UserError
-from harness.protocols.overfit.settings import OverfitSettings
 from scoring import RiskEstimates, bernstein_interval, pairwise_independence_test
 from scoring.overfitting import TRANSLATION
 
@@ -28,6 +27,14 @@ class Group:
     name: str
     models: tuple[str, ...]
 
+    @property
+    def label(self) -> str:
+        """The name of the group with its number of models, such as `all 3 models`."""
+        number = len(self.models)
+        if self.kind is OverfitGroup.ALL:
+            return f"all {number} models"
+        return f"{self.name} ({number} models)" if number > 1 else self.name
+
 
 @dataclass(frozen=True)
 class OverfitRow:
@@ -44,23 +51,19 @@ class OverfitRow:
     statistic: float  #: T, `adversarial_estimate` minus `error_rate`
     p_value: float  #: upper bound of the probability of so large a |T| if models and images are independent
 
-
-@dataclass(frozen=True)
-class OverfitResult:
-    """The result of the overfitting test of a task's models."""
-
-    task: str  #: name of the task
-    settings: OverfitSettings  #: the user's settings, with the largest shifts that were possible
-    rows: tuple[OverfitRow, ...]  #: sorted by group (all models, architectures, single models), then by largest shift
-    failures: Mapping[str, UserError]  #: model id -> why the model could not be run
-    notes: tuple[str, ...]  #: lines on why shifted images may be less probable than the originals
-
-    def row(self, name: str, epsilon: int) -> OverfitRow:
-        """Return the row of the group `name`, such as `model_0`, `architecture 1` or `all`, or raise `KeyError`."""
-        for row in self.rows:
-            if (row.group.name, row.epsilon) == (name, epsilon):
-                return row
-        raise KeyError(f"no row {name!r} with epsilon {epsilon}")
+    @property
+    def figures(self) -> dict[str, Any]:
+        """All figures, for CSV and JSON."""
+        group, (low, high), (adversarial_low, adversarial_high) = (
+            self.group, self.error_interval, self.adversarial_interval,
+        )  # fmt: skip
+        return {
+            "kind": group.kind, "name": group.name, "n_models": len(group.models), "models": group.models,
+            "epsilon": self.epsilon, "n_images": self.n_images, "error_rate": self.error_rate, "error_low": low,
+            "error_high": high, "adversarial_error_rate": self.adversarial_error_rate,
+            "adversarial_estimate": self.adversarial_estimate, "adversarial_low": adversarial_low,
+            "adversarial_high": adversarial_high, "T": self.statistic, "p_value": self.p_value,
+        }  # fmt: skip
 
 
 def groups_of(architectures: Mapping[str, str]) -> list[Group]:
