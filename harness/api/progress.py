@@ -1,32 +1,19 @@
 """The interface by which functions of `pgdl` report their progress to a terminal, a notebook or a service."""
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Sequence
 
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary, Plan
+from harness.reporter import Reporter
 from harness.task.task import Task
 
 
-class Progress:
+class Progress(Reporter):
     """Receives the events of a function of `pgdl`, in the caller's thread. Subclasses show events; this class does not.
 
     An exception that a method raises, such as `KeyboardInterrupt`, ends the function; finished calls stay recorded.
     """
-
-    def note(self, line: str) -> None:
-        """Receive a note, for instance that a task has no official score."""
-
-    def warn(self, line: str) -> None:
-        """Receive a warning, for instance that a submission never stops reading its data."""
-
-    def step(self, line: str) -> None:
-        """Receive the start of a step that may take a while, such as reading tasks. The next event ends the step."""
-
-    def steps(self, name: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-        """Return a context for work in `total` parts; `with ... as step` gives the function to call after each part."""
-        return nullcontext(lambda: None)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """Receive the tasks of a run. On the tasks `withheld`, only the outcomes of calls may be shown."""

@@ -17,7 +17,6 @@ from harness.plots import new_figure, write_pictures
 from harness.protocols.files import write_csv
 from harness.protocols.subject import read_subject
 from harness.protocols.testbed import plots
-from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS, write_dataset
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import SSIM, ProbeSettings
@@ -126,12 +125,12 @@ def testbed(
     """
     settings = ProbeSettings(tuple(ssim), None if unseen is None else tuple(unseen), execution.seed)
     chosen = [one.submission for one in choose_measures(measures)]
-    report, withhold = ProbeReport(progress.note, progress.steps), Withhold(execution.withhold)
     # `begin_run` refuses impossible calls before the backbones are probed, which takes long.
     tasks = Path(tasks_dir)
     begun = begin_run(chosen, tasks, [task_name], execution, progress, scored=False) if chosen else nullcontext()
     with begun as run:
-        dataset = evaluate_task(read_subject(tasks, task_name, models, withhold), data, settings, report)
+        subject = read_subject(tasks, task_name, models, Withhold(execution.withhold))
+        dataset = evaluate_task(subject, data, settings, progress)
         point, dimensions = summarize(dataset, weight=weight)
         if run is None:
             return TestbedResult(dataset, point, dimensions, (), 0, is_sandboxed=True)

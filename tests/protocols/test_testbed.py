@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from in_process import Pgdl, in_process
+from kept_notes import Notes
 from testbed_tasks import N_CLASSES, N_SEEN, SIDE, WIDTHS, make_backbones, make_data, make_images
 
 from harness.errors import UserError
@@ -24,11 +25,11 @@ from harness.protocols.subject import read_subject
 from harness.protocols.testbed import probing
 from harness.protocols.testbed.images import ImagePart, Images
 from harness.protocols.testbed.material import Classes, divide_images, equal_steps
-from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.protocols.testbed.summary import check_consistency, summarize
+from harness.reporter import Reporter
 from harness.sandbox.kinds.fresh import Fresh
 from scoring import class_spread
 
@@ -57,9 +58,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """A task of backbones and the results of their evaluation; two backbones cannot be probed."""
     directory = tmp_path_factory.mktemp("testbed")
     tasks = make_backbones(directory / "tasks", more=("constant", "convolution"))
-    data, said = make_data(directory / "data.npz"), []
-    dataset = evaluate_task(read_subject(tasks, "rows"), str(data), SETTINGS, ProbeReport(say=said.append))
-    return Place(tasks, data, dataset, said)
+    data, notes = make_data(directory / "data.npz"), Notes()
+    dataset = evaluate_task(read_subject(tasks, "rows"), str(data), SETTINGS, notes)
+    return Place(tasks, data, dataset, notes.lines)
 
 
 @pytest.fixture
@@ -142,7 +143,7 @@ def test_what_cannot_be_probed_is_named_and_left_out(place: Place) -> None:
 @pytest.mark.usefixtures("no_process")
 def test_a_repetition_computes_nothing(place: Place) -> None:
     subject = read_subject(place.tasks, "rows", tuple(place.dataset["model"].values.tolist()))
-    again = evaluate_task(subject, str(place.data), SETTINGS)
+    again = evaluate_task(subject, str(place.data), SETTINGS, Reporter())
     xr.testing.assert_identical(again.drop_attrs(), place.dataset.drop_attrs())
 
 
@@ -174,7 +175,8 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
                 raise KeyboardInterrupt
 
     names = ("model_0", "model_1", "model_2")
-    arguments = read_subject(place.tasks, "rows", names), str(place.data), ProbeSettings(ssim=(0.7, 1.0), seed=1)
+    settings = ProbeSettings(ssim=(0.7, 1.0), seed=1)
+    arguments = read_subject(place.tasks, "rows", names), str(place.data), settings, Reporter()
     monkeypatch.setattr(studied, "ask_all", answer)
     with pytest.raises(KeyboardInterrupt):
         evaluate_task(*arguments)
@@ -333,4 +335,4 @@ def test_steps_are_as_equal_as_whole_numbers_allow() -> None:
 def test_images_smaller_than_the_window_are_refused(tmp_path: Path) -> None:
     tasks = make_backbones(tmp_path, name="small", side=10)
     with pytest.raises(UserError, match=r"at least 11 pixels high and wide, the window of SSIM, found 10 x 10"):
-        evaluate_task(read_subject(tasks, "small"), "digits", SETTINGS)
+        evaluate_task(read_subject(tasks, "small"), "digits", SETTINGS, Reporter())

@@ -1,8 +1,6 @@
 """Evaluates networks as backbones in processes, and keeps the results of each in the cache."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,20 +13,10 @@ from harness.protocols.testbed.images import Images
 from harness.protocols.testbed.material import Classes
 from harness.protocols.testbed.noise import number_of_parts, write_noisy_images
 from harness.protocols.testbed.settings import ProbeSettings
+from harness.reporter import Reporter
 from harness.worker.runtimes import version_of
 
-Steps = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-
 PROGRAM = "harness.protocols.testbed.backbone_program"
-
-
-@dataclass(frozen=True)
-class ProbeReport:
-    """Functions that are called to report progress; by default, nothing is reported."""
-
-    say: Callable[[str], None] = lambda _: None  #: is called with a message for the user
-    #: is called with a name and a number of steps; returns a context with the function to call after each step
-    steps: Steps = lambda _name, _total: nullcontext(lambda: None)
 
 
 def probe_backbones(
@@ -37,7 +25,7 @@ def probe_backbones(
     images: Images,
     classes: Classes,
     settings: ProbeSettings,
-    report: ProbeReport,
+    reporter: Reporter,
     directory: Path,
 ) -> dict[str, str]:
     """Evaluate models as backbones, and write their results. Return model id -> error, for models that cannot be used.
@@ -55,21 +43,21 @@ def probe_backbones(
         errors = write_parts(PROGRAM, installed_runtime(PREFERRED), subject, files, directory, shared, advance)
         for name, error in errors.items():
             failed[name] = str(error).removeprefix("cannot be run: found ")
-            report.say(f"{name} is left out: {failed[name]}")
+            reporter.note(f"{name} is left out: {failed[name]}")
 
     ask(files, {"check": True}, lambda: None)
     usable = {name: file for name, file in files.items() if name not in failed}
     if not usable:
         return failed
     question = {
-        "tests": [str(file) for file in _write_tests(images, settings, report, directory)],
+        "tests": [str(file) for file in _write_tests(images, settings, reporter, directory)],
         "n_classes": [classes.n_seen + level for level in classes.levels],
         "described": {  # so that a later run need not read the images
             "labels": classes.labels, "n_seen": classes.n_seen, "levels": classes.levels, "notes": images.notes,
             "n_train": len(images.train.labels), "n_test": len(images.test.labels),
         },
     }  # fmt: skip
-    with report.steps("backbones", len(usable)) as advance:
+    with reporter.steps("backbones", len(usable)) as advance:
         ask(usable, question, advance)
     return failed
 
@@ -79,12 +67,12 @@ def classes_of(part: Arrays) -> Classes:
     return Classes(tuple(part["labels"].tolist()), int(part["n_seen"]), tuple(part["levels"].tolist()))
 
 
-def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, directory: Path) -> list[Path]:
+def _write_tests(images: Images, settings: ProbeSettings, reporter: Reporter, directory: Path) -> list[Path]:
     """Write the noisy test images for each SSIM. Return the files; the last has the clean images."""
     targets, clean = settings.ssim[:-1], directory / "test_inputs.npy"
     if not targets:
         return [clean]
-    with report.steps("noisy images", number_of_parts(images.test.inputs)) as advance:
+    with reporter.steps("noisy images", number_of_parts(images.test.inputs)) as advance:
         return [*write_noisy_images(images.test.inputs, targets, settings.seed, directory, advance), clean]
 
 

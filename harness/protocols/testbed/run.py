@@ -1,27 +1,25 @@
 """Runs a testbed: error rate and kappa of linear probes, by network, noise and fraction of unseen classes."""
 
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 import xarray as xr
 
 from harness.errors import UserError
-from harness.protocols.files import Arrays, read_parts
+from harness.protocols.files import read_parts
 from harness.protocols.subject import StudiedTask
 from harness.protocols.testbed.images import data_key
 from harness.protocols.testbed.material import divide_images
 from harness.protocols.testbed.noise import WINDOW
-from harness.protocols.testbed.probing import ProbeReport, classes_of, library_versions, probe_backbones
+from harness.protocols.testbed.probing import classes_of, library_versions, probe_backbones
 from harness.protocols.testbed.results import make_dataset
 from harness.protocols.testbed.settings import ProbeSettings
+from harness.reporter import Reporter
 
 VERSION = 2  #: version of the cached numbers, to be raised if the code computes other numbers
 
 
-def evaluate_task(
-    subject: StudiedTask, data: str, settings: ProbeSettings, report: ProbeReport | None = None
-) -> xr.Dataset:
+def evaluate_task(subject: StudiedTask, data: str, settings: ProbeSettings, reporter: Reporter) -> xr.Dataset:
     """Evaluate the chosen models of a task as backbones. Results of finished models come from the cache.
 
     `data` names the images: `digits` or another dataset of recipes, an .npz file with x_train, y_train, x_test and
@@ -31,7 +29,6 @@ def evaluate_task(
     statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id -> why the model could not
     be used. Raise `UserError` if data or all models cannot be used.
     """
-    report = report or ProbeReport()
     known, shape, libraries = subject.task.data, _require_images(subject), library_versions()
     key = {
         "data": data_key(data), "input_shape": shape, "known": known.digest, "version": VERSION, "ssim": settings.ssim,
@@ -41,20 +38,24 @@ def evaluate_task(
     parts, failed = read_parts(files), dict[str, str]()
     if missing := {model: file for model, file in files.items() if model not in parts}:
         images, classes = divide_images(data, shape, known, settings.unseen)
-        _say(report, images.notes)
+        for line in images.notes:
+            reporter.note(line)
         if parts:
-            report.say(f"{len(parts)} of {len(files)} backbones are probed already")
+            reporter.note(f"{len(parts)} of {len(files)} backbones are probed already")
         with tempfile.TemporaryDirectory(prefix="pgdl-testbed-") as directory:
-            failed = probe_backbones(subject, missing, images, classes, settings, report, Path(directory))
+            failed = probe_backbones(subject, missing, images, classes, settings, reporter, Path(directory))
         parts = read_parts(files)
     else:
-        _say(report, [*next(iter(parts.values()))["notes"].tolist(), "all backbones are probed already"])
+        for line in (*next(iter(parts.values()))["notes"].tolist(), "all backbones are probed already"):
+            reporter.note(line)
     if not parts:
         first, reason = next(iter(failed.items()))
         plural = " models" if len(failed) > 2 else " model"
         others = f", nor can {len(failed) - 1} other{plural}" if len(failed) > 1 else ""
         raise UserError(f"{first} cannot be probed{others}", found=reason)
-    _say(report, (line for model, part in parts.items() for line in _unconverged(model, part)))
+    for model, part in parts.items():
+        if levels := ", ".join(map(str, part["levels"][~part["converged"]])):
+            reporter.note(f"{model}: the probe did not converge with {levels} unseen classes")
     part = next(iter(parts.values()))
     attributes = {
         "task": subject.task.name, "data": data, "seed": str(settings.seed), "failed": failed, "libraries": libraries,
@@ -80,14 +81,3 @@ def _require_images(subject: StudiedTask) -> tuple[int, ...]:
         expected = "numbers in [0, 1], to which the testbed brings its images"
         raise UserError("training images", file=where, expected=expected, found=f"{low:g} to {high:g}")
     return shape
-
-
-def _say(report: ProbeReport, lines: Iterable[str]) -> None:
-    for line in lines:
-        report.say(line)
-
-
-def _unconverged(name: str, part: Arrays) -> list[str]:
-    converged = zip(part["levels"], part["converged"], strict=True)
-    levels = ", ".join(str(level) for level, good in converged if not good)
-    return [f"{name}: the probe did not converge with {levels} unseen classes"] if levels else []
