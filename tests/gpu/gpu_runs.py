@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 from gpu_calls import WORK, require_gpu, runtimes
@@ -82,31 +83,7 @@ def compare(runtime: str) -> str:
     return finding
 
 
-@step("pgdl check, PyTorch", 120)
-def check_torch() -> str:
-    return check("torch")
-
-
-@step("pgdl check, JAX", 120)
-def check_jax() -> str:
-    return check("jax")
-
-
-@step("pgdl run, PyTorch", 160)
-def run_torch() -> str:
-    return run_all("torch")
-
-
-@step("pgdl run, JAX", 240)
-def run_jax() -> str:
-    return run_all("jax")
-
-
-@step("values of GPU and processor, PyTorch", 160)
-def compare_torch() -> str:
-    return compare("torch")
-
-
-@step("values of GPU and processor, JAX", 240)
-def compare_jax() -> str:
-    return compare("jax")
+for _runtime, _title, _more_s in (("torch", "PyTorch", 0), ("jax", "JAX", 80)):
+    step(f"pgdl check, {_title}", 120, f"check_{_runtime}")(partial(check, _runtime))
+    step(f"pgdl run, {_title}", 160 + _more_s, f"run_{_runtime}")(partial(run_all, _runtime))
+    step(f"values of GPU and processor, {_title}", 160 + _more_s, f"compare_{_runtime}")(partial(compare, _runtime))

@@ -30,11 +30,11 @@ class Step:
 STEPS: dict[str, Step] = {}
 
 
-def step(title: str, limit_s: float) -> Callable[[Callable[[], str]], Callable[[], str]]:
+def step(title: str, limit_s: float, name: str = "") -> Callable[[Callable[[], str]], Callable[[], str]]:
     """Return a decorator that registers a function as a step; `gpu_all_steps.ORDER` says when it runs."""
 
     def register(run: Callable[[], str]) -> Callable[[], str]:
-        STEPS[run.__name__] = Step(run, title, limit_s)
+        STEPS[name or run.__name__] = Step(run, title, limit_s)
         return run
 
     return register

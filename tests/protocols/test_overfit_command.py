@@ -14,7 +14,7 @@ from throwaway import make_task
 
 from harness.errors import UserError
 from harness.protocols import subject as studied
-from harness.protocols.overfit import grids
+from harness.protocols.overfit import run as overfit
 from harness.protocols.overfit.rows import OverfitGroup, OverfitRow
 from harness.protocols.overfit.run import detect_overfitting
 from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
@@ -36,7 +36,7 @@ def home(tmp_path_factory) -> Iterator[Path]:
     write_task(directory, [first, second, first.with_softmax(), broken], train, torus_digits(400, first=700, seed=1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(directory / "cache"))
-        patch.setattr(grids, "PREFERRED", ("jax", "torch", "tensorflow"))
+        patch.setattr(overfit, "PREFERRED", ("jax", "torch", "tensorflow"))
         patch.setattr("os.sched_getaffinity", lambda _: {0})  # one process: it takes longer to start than to work
         yield directory
 
@@ -52,13 +52,13 @@ def pgdl(home, monkeypatch, capsys) -> Pgdl:
 def watch(patch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets the name of each computed model."""
     names: list[str] = []
-    write_parts = grids.write_parts
+    write_parts = overfit.write_parts
 
     def write(program: str, runtime: Any, subject: Any, files: Any, *others: Any) -> Any:
         names.extend(files)
         return write_parts(program, runtime, subject, files, *others)
 
-    patch.setattr(grids, "write_parts", write)
+    patch.setattr(overfit, "write_parts", write)
     return names
 
 

@@ -1,7 +1,8 @@
-"""Grids, numbers and hypothesis strategies that the tests of `scoring` share."""
+"""Grids, numbers, hypothesis strategies and a plain official score that the tests of `scoring` share."""
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
+from math import log2
 
 import hypothesis.strategies as st
 
@@ -69,3 +70,30 @@ def tasks(draw: st.DrawFn, distinct: bool = False) -> Task:
     numbers = st.permutations(range(n)) if distinct else st.lists(st.integers(-4, 4), min_size=n, max_size=n)
     gap, measure = ([float(x) for x in draw(numbers)] for _ in range(2))
     return task(gap, measure, **sizes)
+
+
+def literal_official_score(t: Task) -> float:
+    """The definition word for word: loops, one 2 x 2 table per cell, no shortcut."""
+    models = list(t.current)
+    possible = {name: {cell[name] for cell in t.current.values()} for name in t.current[models[0]]}
+    scores = []
+    for h1, h2 in combinations(sorted(possible), 2):
+        keys = product(possible[h1], possible[h1], possible[h2], possible[h2])
+        tables = {key: [[0, 0], [0, 0]] for key in keys}
+        for i, j in product(models, models):
+            key = (t.current[i][h1], t.current[j][h1], t.current[i][h2], t.current[j][h2])
+            row = 0 if t.gap[i] > t.gap[j] else 1
+            column = 0 if t.measure[i] > t.measure[j] else 1
+            tables[key][row][column] += 1
+        information = entropy = 0.0
+        for table in tables.values():
+            n = sum(map(sum, table))
+            p_gap = [sum(row) / n for row in table]
+            p_measure = [(table[0][k] + table[1][k]) / n for k in (0, 1)]
+            entropy -= sum(p * log2(p + 1e-12) for p in p_gap)
+            for r, c in product((0, 1), (0, 1)):
+                if table[r][c]:
+                    p = table[r][c] / n
+                    information += p * log2(p / (p_gap[r] * p_measure[c]))
+        scores.append((information / len(tables)) / (entropy / len(tables)))
+    return min(scores)

@@ -4,8 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from scoring_examples import Task, task, tasks
-from test_official_score import literal_official_score
+from scoring_examples import Task, literal_official_score, task, tasks
 
 from scoring import Grid, compare_submissions, compare_with_chance, official_score, score_task
 from scoring.batches import MOST_RESAMPLED, crossed_scores, enough_draws, official_scores

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from baselines.neural_activation.curve import input_entropies
 from harness.protocols.files import read_part
-from harness.protocols.overfit.grids import compute_grids
-from harness.protocols.overfit.run import estimates_of
+from harness.protocols.overfit.run import compute_grids, estimates_of
 from harness.protocols.overfit.settings import OverfitSettings
 from harness.protocols.subject import read_subject
 from harness.text import p_value_equation
