@@ -26,11 +26,8 @@ class ClassSpread:
 
 
 def class_spread(values: ArrayLike) -> ClassSpread:
-    """Return mean and spread of `values` (n_classes,).
-
-    Raise `ScoreUndefined` for fewer than two classes, `ValueError` for another shape or a number that is not finite.
-    """
-    per_class = _finite("values", values, 1)
+    """Return mean and spread of finite `values` (n_classes,); raise `ScoreUndefined` for fewer than two classes."""
+    per_class = np.asarray(values, np.float64)
     if per_class.size < 2:
         raise ScoreUndefined(f"spread over classes: expected at least 2 classes, found {per_class.size}")
     return ClassSpread(
@@ -80,15 +77,6 @@ def _fit(cloud: NDArray[np.float64]) -> tuple[Vector, NDArray[np.float64]]:
     if len(cloud) < 2:
         raise ScoreUndefined(f"divergence: expected at least 2 points, found {len(cloud)}")
     return cloud.mean(axis=0), np.cov(cloud, rowvar=False) + RIDGE * np.eye(cloud.shape[1])
-
-
-def _finite(what: str, values: ArrayLike, n_axes: int) -> NDArray[np.float64]:
-    array = np.asarray(values, np.float64)
-    if array.ndim != n_axes or not array.size:
-        raise ValueError(f"{what}: expected {n_axes} axes that are not empty, found shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{what}: expected finite numbers")
-    return array
 
 
 def error_rates(confusion: ArrayLike) -> Vector:
