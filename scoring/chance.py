@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,8 +68,15 @@ def compare_with_chance(
     if n_permutations < 1:
         raise ValueError(f"n_permutations: expected 1 or more, found {n_permutations}")
     level = _level(np.sort(measure).tobytes(), gap.tobytes(), grid, n_permutations, seed)
-    deal = dealt_values if gap.size > MOST_RESAMPLED else partial(_dealt_scores, Scorer(gap, cond))
-    dealt = {pair: deal(measure, gap, grid, pair, n_permutations, stream("permutations", seed)) for pair in cond.sets}
+    scorer = Scorer(gap, cond) if gap.size <= MOST_RESAMPLED else None
+    dealt = dict[tuple[str, str], Vector]()
+    for pair in cond.sets:
+        random = stream("permutations", seed)
+        if scorer:
+            permuted = deals(measure, grid.group_numbers(pair), n_permutations, random)
+            dealt[pair] = np.concatenate([*map(scorer, permuted)])
+        else:
+            dealt[pair] = dealt_values(measure, gap, grid, pair, n_permutations, random)
     return Chance(official_score(measure, gap, grid).score, level, smallest_p_value(grid), dealt)
 
 
@@ -79,12 +86,6 @@ def share_reaching(observed: float, under_chance: Vector) -> float:
     Source: Phipson and Smyth, "Permutation p-values should never be zero", 2010.
     """
     return (1 + int(np.count_nonzero(under_chance >= observed - ROUNDING))) / (1 + under_chance.size)
-
-
-def _dealt_scores(
-    scorer: Scorer, measure: Vector, _: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
-) -> Vector:
-    return np.concatenate([*map(scorer, deals(measure, grid.group_numbers(pair), n, random))])
 
 
 @lru_cache(maxsize=256)  # equal for all measures without ties

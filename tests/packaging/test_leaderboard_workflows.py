@@ -32,9 +32,6 @@ def steps_of(workflow):
     return [step for job in workflow["jobs"].values() for step in job["steps"]]
 
 
-EVERY_STEP = [*STEPS, *(step for workflow in WORKFLOWS.values() for step in steps_of(workflow))]
-
-
 def step_named(start):
     (step,) = [step for step in STEPS if step.get("name", "").startswith(start)]
     return step

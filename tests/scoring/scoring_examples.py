@@ -37,10 +37,6 @@ class Task:
     def with_models_in_order(self, models: list[str]) -> "Task":
         return Task({model: self.current[model] for model in models}, self.gap, self.measure)
 
-    def with_hyperparameters_renamed(self, new_names: dict[str, str]) -> "Task":
-        renamed = {m: {new_names[name]: v for name, v in cell.items()} for m, cell in self.current.items()}
-        return Task(renamed, self.gap, self.measure)
-
 
 def cells(**sizes: int) -> Hyperparameters:
     """Return one model per cell, in lexicographic order: model_0, model_1, ..."""
