@@ -11,13 +11,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pgdl
 from harness.cores import THREADS
+from tests.benchmarks.stopwatch import Seconds, of_children
 
 HERE = Path(__file__).parent
 
@@ -30,13 +29,6 @@ MEASURES = {
 INGESTION, FIRST, AGAIN = "ingestion", "first run", "another run"
 
 
-class Seconds(NamedTuple):
-    """Wall seconds and processor seconds of a whole program."""
-
-    wall: float
-    processor: float
-
-
 def compare(tasks: Path, task: str, measure: str, repeats: int) -> dict[str, Seconds]:
     """Return the seconds of the ingestion and of both runs, the smallest of several repeats. All values must agree."""
     found: dict[str, list[Seconds]] = {INGESTION: [], FIRST: [], AGAIN: []}
@@ -44,10 +36,10 @@ def compare(tasks: Path, task: str, measure: str, repeats: int) -> dict[str, Sec
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as scratch:
             output, cache = Path(scratch, "values.json"), Path(scratch, "cache")
-            found[INGESTION].append(_seconds(_ingestion(file, _directory(tasks, task), output)))
+            found[INGESTION].append(of_children(_ingestion(file, _directory(tasks, task), output)))
             for name in (FIRST, AGAIN):
                 results = Path(scratch, f"{name}.db")
-                taken = _seconds(_run(submission, tasks, task, results, cache))
+                taken = of_children(_run(submission, tasks, task, results, cache))
                 rows = pgdl.results(results)
                 # Workers are no children of the command: their time is in the records.
                 forked = sum(row["load_cpu_s"] + row["call_cpu_s"] for row in rows)
@@ -80,14 +72,6 @@ def _call(arguments: list[str], **variables: str) -> None:
     )
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
-
-
-def _seconds(function: Callable[[], object]) -> Seconds:
-    before, began = os.times(), time.perf_counter()
-    function()
-    wall, after = time.perf_counter() - began, os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
-    return Seconds(wall, used)
 
 
 def _require_equal(values: dict[str, float], others: dict[str, float]) -> None:

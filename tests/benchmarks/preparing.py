@@ -12,9 +12,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
+
+from tests.benchmarks.stopwatch import Seconds, of_children
 
 READER = """
 import resource, sys, time
@@ -48,45 +49,39 @@ def main(directory: str) -> None:
     print(f"prepared over both: {ratio(found):.2f} times their processor time")
 
 
-def ratio(found: dict[str, list[float]]) -> float:
-    return found["prepared"][1] / (found["sha256sum"][1] + found["TFRecord reader"][1])
+def ratio(found: dict[str, Seconds]) -> float:
+    return found["prepared"].processor / (found["sha256sum"].processor + found["TFRecord reader"].processor)
 
 
-def measure(directory: str) -> dict[str, list[float]]:
-    """Return wall and processor seconds of the preparation and of each reference, the smallest of three runs."""
+def measure(directory: str) -> dict[str, Seconds]:
+    """Return the seconds of the preparation and of each reference, the smallest of three runs."""
     shards = sorted(map(str, Path(directory).glob("*.tfrecord")))
     for shard in shards:
         Path(shard).read_bytes()  # into the page cache
     found = {
-        "sha256sum": _least(lambda: _seconds(["sha256sum", *shards])),
-        "TFRecord reader": _least(lambda: json.loads(_output(["-c", READER, *shards]))),
+        "sha256sum": _least(lambda: of_children(lambda: _output(["sha256sum", *shards]))),
+        "TFRecord reader": _least(lambda: _printed([READER, *shards])),
     }
     with tempfile.TemporaryDirectory(dir=Path(directory).parent) as cache:
-        found["prepared"] = _least(lambda: json.loads(_output(["-c", PREPARE, directory], cache, is_new=True)))
-        found["prepared again"] = _least(lambda: json.loads(_output(["-c", PREPARE, directory], cache)))
+        found["prepared"] = _least(lambda: _printed([PREPARE, directory], cache, is_new=True))
+        found["prepared again"] = _least(lambda: _printed([PREPARE, directory], cache))
     return found
 
 
-def _least(measure: Callable[[], list[float]]) -> list[float]:
-    return min((measure() for _ in range(3)), key=lambda found: found[1])
+def _least(measure: Callable[[], Seconds]) -> Seconds:
+    return min((measure() for _ in range(3)), key=lambda found: found.processor)
 
 
-def _seconds(command: list[str]) -> list[float]:
-    before, began = os.times(), time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    after = os.times()
-    processor = after.children_user + after.children_system - before.children_user - before.children_system
-    return [time.perf_counter() - began, processor]
-
-
-def _output(arguments: list[str], cache: str = "", is_new: bool = False) -> str:
+def _printed(script: list[str], cache: str = "", is_new: bool = False) -> Seconds:
     if is_new:
         for entry in Path(cache).iterdir():
             shutil.rmtree(entry)
     environment = os.environ | {"PGDL_CACHE": cache, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    return subprocess.run(
-        [sys.executable, *arguments], check=True, stdout=subprocess.PIPE, text=True, env=environment
-    ).stdout.splitlines()[-1]
+    return Seconds(*json.loads(_output([sys.executable, "-c", *script], environment).splitlines()[-1]))
+
+
+def _output(command: list[str], environment: dict[str, str] | None = None) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
 
 
 if __name__ == "__main__":

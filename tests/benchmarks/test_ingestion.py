@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.against_ingestion import AGAIN, FIRST, INGESTION, Seconds, compare, show
+from tests.benchmarks.against_ingestion import AGAIN, FIRST, INGESTION, compare, show
 from tests.benchmarks.real_size import make_task
+from tests.benchmarks.stopwatch import Seconds
 
 #: Wanted seconds of a run, in those of the ingestion on the same machine, on 32 small networks.
 WANTED = {"frobenius_norms": 1.0, "label_variation": 1.0, "jacobian_norm": 0.6}
