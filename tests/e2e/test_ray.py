@@ -6,15 +6,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from real_runs import records, write_submission
+from real_runs import records, wait_for, write_submission
 
 ray = pytest.importorskip("ray", reason="the extra [ray] is not installed")
 pytestmark = pytest.mark.usefixtures("sandbox")
@@ -68,13 +67,6 @@ def machines() -> list[psutil.Process]:
     return [one for one in psutil.process_iter() if one.name().startswith("ray::Machine")]
 
 
-def wait_for(condition: Callable[[], Any]) -> None:
-    until = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.1)
-
-
 def test_values_are_those_of_a_local_run_and_no_machine_imports_from_the_current_directory(
     tmp_path, monkeypatch, four_models, pgdl, program, address
 ):
@@ -100,7 +92,7 @@ def test_whoever_is_killed_the_same_command_goes_on(tmp_path, four_models, start
     arguments = ["run", submission, "--tasks", four_models, "--memory", "1G", "--results", database, "--workers", 1]
     arguments += ["--executor", "ray", "--ray-address", address]
     run = start(*arguments)
-    wait_for(lambda: database.exists() and len(records(database)) >= 1)
+    wait_for(lambda: bool(records(database)), "a record")
     for process in machines() if victim == "machine" else [run]:
         kill(process.pid)
     if victim == "driver":
@@ -119,11 +111,11 @@ def test_an_interrupt_ends_everything(tmp_path, four_models, start, address):
     submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "r.db"
     run = start("run", submission, "--tasks", four_models, "--results", database, "--executor", "ray",
                 "--ray-address", address)  # fmt: skip
-    wait_for(lambda: database.exists() and len(records(database)) >= 1)
+    wait_for(lambda: bool(records(database)), "a record")
     run.send_signal(signal.SIGINT)
     run.wait(timeout=240)
     assert run.returncode == 130
-    wait_for(lambda: not machines())
+    wait_for(lambda: not machines(), "the end of the machines")
 
 
 @pytest.mark.rest
