@@ -16,7 +16,7 @@ from harness.board.hyperparameters import Hyperparameters
 from harness.board.row import Row
 from harness.board.yardsticks import Oracle
 from harness.text import safe_line
-from scoring import Comparison, Difference, Entry, rank
+from scoring import Comparison, Difference
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,3 @@ class Board:
 
     def _with_more(self, columns: Sequence[AnyColumn]) -> list[AnyColumn]:
         return [*columns, *(one for one in self.more if one not in columns)]
-
-
-def rank_rows(rows: Iterable[Row], may_rank: Callable[[Row], bool]) -> list[Row]:
-    """Rank rows, and return them best first. Rows for which `may_rank` returns False come last, with rank None."""
-    entries = [(Entry(row.submission, row.score, row.complete, may_rank(row)), row) for row in rows]
-    rows_by_entry = {id(entry): row for entry, row in entries}  # names may repeat
-    return [replace(rows_by_entry[id(one.entry)], rank=one.rank) for one in rank([entry for entry, _ in entries])]

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.board import columns, rankings
-from harness.board.board import Board, Layout, rank_rows
-from harness.board.chance import with_chance, with_p_values
+from harness.board.board import Board, Layout
 from harness.board.collect import Calls
 from harness.board.column import per_row
 from harness.board.disclosure import disclosure_note
@@ -95,12 +94,12 @@ def compare_calls(
                 why = f"left out: {reason}"
                 tasks[name] = replace(tasks[name], result=why, n_models=0, failures=Counter(), calls={})
         rows.append(replace(row, family=families[measure], tasks=tasks))
-    scored = is_scored(references)
-    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0 and scored)
-    ranked = rankings.with_standings(with_p_values(ranked), rankings.compare_rows(ranked, held_out=None))
     hidden = frozenset(withheld) & references.keys()
-    fits = score_hyperparameters(references, hidden)
-    return Board(COMPARISON, ranked, list(references), withheld=hidden, is_scored=scored, hyperparameters=fits)
+    board = Board(
+        COMPARISON, rows, list(references), withheld=hidden, is_scored=is_scored(references),
+        hyperparameters=score_hyperparameters(references, hidden),
+    )  # fmt: skip
+    return rankings.ranked(board)
 
 
 def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:

@@ -6,17 +6,16 @@ from typing import Any
 
 from harness.board import rankings, remarks, repetitions, states
 from harness.board.across_tasks import across_tasks_object
-from harness.board.board import Board, Layout, rank_rows
-from harness.board.chance import with_chance, with_p_values
+from harness.board.board import Board, Layout
 from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn, per_row
 from harness.board.disclosure import disclosure_note
-from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
+from harness.board.hyperparameters import score_hyperparameters
 from harness.board.layouts import leaderboard
 from harness.board.row import Row, make_row
 from harness.board.scores import score_object
 from harness.board.stability import own_randomness_object
-from harness.board.yardsticks import Oracle, is_scored, score_oracle
+from harness.board.yardsticks import is_scored, score_oracle
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
@@ -84,14 +83,17 @@ def build_board(
     `withheld` names the hidden tasks. `held_out` maps each task to its test set; it is None if some test set is not
     known. `command` returns the command line that makes outdated calls again.
     """
-    rows = make_rows(collected.shown, references, withheld)
+    hidden = frozenset(withheld) & references.keys()
+    rows = make_rows(collected.shown, references, hidden)
     lines = [
         *task_notes, *remarks.remarks_on_records(collected, references, command),
-        *states.remark_on_missing_values(rows), *repetitions.remarks_on(collected.shown, withheld),
+        *states.remark_on_missing_values(rows), *repetitions.remarks_on(collected.shown, hidden),
     ]  # fmt: skip
-    fits = score_hyperparameters(references, withheld)
-    oracle, scored = score_oracle(references, withheld), is_scored(references)
-    return ranked_board(rows, oracle, fits, lines, held_out, withheld, scored=scored)
+    board = Board(
+        LEADERBOARD, rows, list(references), lines, hidden, is_scored=is_scored(references),
+        oracle=score_oracle(references, hidden), hyperparameters=score_hyperparameters(references, hidden),
+    )  # fmt: skip
+    return rankings.ranked(board, held_out)
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
@@ -101,25 +103,3 @@ def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withh
         replace(make_row(calls, score_calls(calls, references), references, withheld), settings=label)
         for calls, label in zip(shown, labels, strict=True)
     ]
-
-
-def ranked_board(
-    rows: Sequence[Row],
-    oracle: Oracle,
-    hyperparameters: Hyperparameters,
-    lines: Sequence[str],
-    held_out: Mapping[str, HeldOut] | None,
-    withheld: Collection[str],
-    *,
-    scored: bool,
-) -> Board:
-    """Return the leaderboard of these rows, with ranks, p-values and intervals, on the tasks of `oracle`.
-
-    `lines` are remarks on the records, and `withheld` names the hidden tasks. `scored` is False if no task can have an
-    official score: then no row gets a rank.
-    """
-    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
-    compared = rankings.compare_rows(ranked, held_out)
-    shown = rankings.with_standings(with_p_values(ranked), compared)
-    hidden = frozenset(withheld) & oracle.tasks.keys()
-    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, compared, scored, oracle, hyperparameters)

@@ -1,13 +1,15 @@
-"""Intervals of the scores and ranks of a board's rows, and the columns that show them."""
+"""Ranks a board's rows, and shows the intervals of their scores and ranks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from harness.board.board import Board
+from harness.board.chance import with_chance, with_p_values
 from harness.board.column import Column
 from harness.board.columns import POINTS
 from harness.board.row import Row
 from harness.format.reference import Reference
-from scoring import Comparison, HeldOut, ScoreUndefined, Standing, compare_submissions
+from scoring import Comparison, Entry, HeldOut, ScoreUndefined, Standing, compare_submissions, rank
 
 #: Explains the columns `interval`, `ranks` and `group`.
 NOTE = (
@@ -71,23 +73,33 @@ def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
     return [OTHER_TASKS_NOTE if all(known) else FEW_TASKS_NOTE] if known else []
 
 
-def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
-    """Add to each row its intervals of score and rank in the comparison `found`; return the same rows if it is None."""
-    if found is None:
-        return list(rows)
-    return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]
+def ranked(board: Board, held_out: Mapping[str, HeldOut] | None = None) -> Board:
+    """Return a board with its rows ranked, best first, and with their p-values and intervals.
+
+    Rows that ran outside the sandbox, or were called on no task, come last and have no rank. `held_out` maps each task
+    to its test set. It is None if the size of any test set is not known.
+    """
+    rows = with_chance(board.rows)
+    entries = [
+        Entry(row.submission, row.score, row.complete, row.sandboxed and row.calls_expected > 0 and board.is_scored)
+        for row in rows
+    ]
+    rows = with_p_values([replace(rows[number], rank=place) for number, place in rank(entries).items()])
+    compared = _compare(rows, held_out)
+    standings = {} if compared is None else compared.standings
+    rows = [replace(row, standing=standings.get(str(number))) for number, row in enumerate(rows)]
+    return replace(board, rows=rows, comparison=compared)
 
 
-def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
+def _compare(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
     """Compare the ranked rows. In the result, the name of a row is its position as text, such as "0".
 
     Return None if no ranked row is complete, if no task has an official score, or if a task is hidden.
-    `held_out` maps each task to its test set. It is None if the size of any test set is not known.
     """
-    ranked = {str(number): row for number, row in enumerate(rows) if row.rank is not None}
-    if any(row.rounded for row in ranked.values()):
+    named = {str(number): row for number, row in enumerate(rows) if row.rank is not None}
+    if any(row.rounded for row in named.values()):
         return None
-    values = {name: {task: on.scored for task, on in row.tasks.items() if on.scored} for name, row in ranked.items()}
+    values = {name: {task: on.scored for task, on in row.tasks.items() if on.scored} for name, row in named.items()}
     try:
         return compare_submissions(values, held_out)
     except ScoreUndefined:  # no row is complete, or no task has an official score

@@ -7,8 +7,9 @@ from typing import TypeVar
 from harness.board.board import Board
 from harness.board.disclosure import DECIMALS
 from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
-from harness.board.leaderboard import make_rows, ranked_board
+from harness.board.leaderboard import LEADERBOARD, make_rows
 from harness.board.on_task import OnTask
+from harness.board.rankings import ranked
 from harness.board.row import Row
 from harness.board.yardsticks import Yardstick, is_scored, score_oracle
 from harness.site.data import SiteData, SiteSettings, TaskFacts, WithheldResults, key_of
@@ -25,10 +26,11 @@ def leaderboard(data: SiteData) -> Board:
     fits = score_hyperparameters(data.references)
     fits = Hyperparameters(_on_all(fits.in_sample, settings), _on_all(fits.from_other_tasks, settings))
     oracle = _on_all(score_oracle(data.references), settings)
-    scored = is_scored(data.references) or bool(settings.hidden_scored)
-    return ranked_board(
-        rows, oracle, fits, settings.remarks, data.held_out, settings.hidden, scored=scored
-    ).with_columns(settings.columns)
+    board = Board(
+        LEADERBOARD, rows, list(settings.tasks), settings.remarks, frozenset(settings.hidden),
+        is_scored=is_scored(data.references) or bool(settings.hidden_scored), oracle=oracle, hyperparameters=fits,
+    )  # fmt: skip
+    return ranked(board, data.held_out).with_columns(settings.columns)
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:
