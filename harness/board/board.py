@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from harness.board import formats
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row
 from harness.board.columns import TASK_SCORE, find_more
-from harness.board.hyperparameters import Hyperparameters
 from harness.board.row import Row
-from harness.board.yardsticks import Oracle
+from harness.board.yardsticks import Yardsticks
 from harness.text import safe_line
 from scoring import Comparison, Difference
 
@@ -44,8 +43,7 @@ class Board:
     withheld: frozenset[str] = frozenset()  #: names of the hidden tasks, whose scores are rounded
     comparison: Comparison | None = field(default=None, compare=False)  #: names rows by position: "0", "1", ...
     is_scored: bool = True  #: whether any task can have an official score; otherwise no row has a rank
-    oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
-    hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
+    yardsticks: Yardsticks = field(default_factory=Yardsticks)
     more: Sequence[TaskColumn] = ()  #: columns that the user requested in addition
 
     def __repr__(self) -> str:

@@ -10,10 +10,9 @@ from harness.board.board import Board, Layout
 from harness.board.collect import Calls
 from harness.board.column import per_row
 from harness.board.disclosure import disclosure_note
-from harness.board.hyperparameters import score_hyperparameters
 from harness.board.layouts import comparison
 from harness.board.row import make_row
-from harness.board.yardsticks import is_scored
+from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.format.reference import Reference
 from scoring import SubmissionScore, mean_score, score_submission
 
@@ -41,7 +40,7 @@ def _notes(board: Board) -> list[str]:
     beyond = [columns.BEYOND_NOTE] if columns.BEYOND in board.columns else []
     others = [disclosure_note(board.withheld)] if board.withheld else NOTES_ON_OPEN_TASKS
     tasks = rankings.notes_on_tasks(board.rows)
-    return [*reasons, *NOTES, *others, *board.hyperparameters.notes, *beyond, *tasks]
+    return [*reasons, *NOTES, *others, *board.yardsticks.notes_on_fit, *beyond, *tasks]
 
 
 def _content(board: Board) -> list[dict[str, Any]]:
@@ -95,9 +94,10 @@ def compare_calls(
                 tasks[name] = replace(tasks[name], result=why, n_models=0, failures=Counter(), calls={})
         rows.append(replace(row, family=families[measure], tasks=tasks))
     hidden = frozenset(withheld) & references.keys()
+    public = {name: reference for name, reference in references.items() if name not in hidden}
     board = Board(
         COMPARISON, rows, list(references), withheld=hidden, is_scored=is_scored(references),
-        hyperparameters=score_hyperparameters(references, hidden),
+        yardsticks=score_yardsticks(public, references),
     )  # fmt: skip
     return rankings.ranked(board)
 

@@ -10,12 +10,11 @@ from harness.board.board import Board, Layout
 from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn, per_row
 from harness.board.disclosure import disclosure_note
-from harness.board.hyperparameters import score_hyperparameters
 from harness.board.layouts import leaderboard
 from harness.board.row import Row, make_row
 from harness.board.scores import score_object
 from harness.board.stability import own_randomness_object
-from harness.board.yardsticks import is_scored, score_oracle
+from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
@@ -24,8 +23,8 @@ HEAD = per_row(leaderboard("j"), tasks=())  #: the columns of a row in JSON, apa
 
 def _notes(board: Board) -> list[str]:
     explained = [column.note for column in board.columns if column.note]
-    yardsticks = [] if board.withheld else [board.oracle.note, *board.hyperparameters.notes]
-    return [RULE, *yardsticks, *explained, *rankings.notes_on_tasks(board.rows)]
+    told = [] if board.withheld else [board.yardsticks.note_on_oracle, *board.yardsticks.notes_on_fit]
+    return [RULE, *told, *explained, *rankings.notes_on_tasks(board.rows)]
 
 
 def _marks(board: Board) -> list[str]:
@@ -36,8 +35,7 @@ def _marks(board: Board) -> list[str]:
 
 def _content(board: Board) -> dict[str, Any]:
     rows = [_object(row, board.more) for row in board.rows]
-    yardsticks = {"oracle": board.oracle.content, "hyperparameters": board.hyperparameters.content}
-    head = {"rule": RULE, "remarks": list(board.remarks), **yardsticks}
+    head = {"rule": RULE, "remarks": list(board.remarks), **board.yardsticks.content}
     return head | {"across_tasks": across_tasks_object(board), "rows": rows}
 
 
@@ -89,9 +87,10 @@ def build_board(
         *task_notes, *remarks.remarks_on_records(collected, references, command),
         *states.remark_on_missing_values(rows), *repetitions.remarks_on(collected.shown, hidden),
     ]  # fmt: skip
+    public = {name: reference for name, reference in references.items() if name not in hidden}
     board = Board(
         LEADERBOARD, rows, list(references), lines, hidden, is_scored=is_scored(references),
-        oracle=score_oracle(references, hidden), hyperparameters=score_hyperparameters(references, hidden),
+        yardsticks=score_yardsticks(public, references),
     )  # fmt: skip
     return rankings.ranked(board, held_out)
 

@@ -121,11 +121,10 @@ def _shown(text: str) -> str:
 
 
 def _yardsticks(board: Board) -> list[dict[str, Any]]:
-    fits, rows = board.hyperparameters, []
+    rows = []
     for name, about, yardstick in (
-        ("noisy oracle", "oracle", board.oracle),
-        ("hyperparameters", "hyperparameters", fits.in_sample),
-        ("hyperparameters, other tasks", "hyperparameters", fits.from_other_tasks),
+        ("noisy oracle", "oracle", board.yardsticks.oracle),
+        ("hyperparameters", "hyperparameters", board.yardsticks.fit),
     ):
         scores = [yardstick.score, *(yardstick.tasks.get(task) for task in board.tasks if len(board.tasks) > 1)]
         score, *tasks = [DASH if one is None else decimal(one.mean, 1) for one in scores]

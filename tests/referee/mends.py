@@ -36,7 +36,7 @@ MENDS = {
     "the oracle takes part in ranks": Mend(
         "harness/board/rankings.py",
         "    compared = _compare(rows, held_out)\n",
-        "    best = board.oracle.score.mean if board.oracle.score else -1.0\n"
+        "    best = board.yardsticks.oracle.score.mean if board.yardsticks.oracle.score else -1.0\n"
         "    rows = [replace(row, rank=row.rank and row.rank + ((row.score or 0.0) < best)) for row in rows]\n"
         "    compared = _compare(rows, held_out)\n",
     ),
