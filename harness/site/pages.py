@@ -59,13 +59,13 @@ def make_site(data: SiteData, head: str = "") -> Site:
     return Site(data, head, board, paths_of(board), links, find_insights(board.rows))
 
 
-def render_site(site: Site, *, has_card: bool = False) -> dict[str, bytes]:
+def render_site(site: Site) -> dict[str, bytes]:
     """Return path -> content of all pages, of their styles and scripts, and of files to download."""
     data, board, pages = site.data, site.board, site.pages
     downloads = {f"leaderboard{form.SUFFIX}": form.render(board) for form in map(formats.find, DOWNLOADS)}
     first = index_page(data, board, pages)
     rendered: dict[str, str | bytes] = {
-        "index.html": _render("index.html", site, downloads=downloads, has_card=has_card, **first),
+        "index.html": _render("index.html", site, downloads=downloads, **first),
         "reading.html": _render("reading.html", site, withheld=data.settings.hidden),
     }
     links = {task.name: task.page for task in site.tasks}
