@@ -97,15 +97,18 @@ def _problem(content: bytes, directory: Path, name: str) -> str | None:
     except UserError as error:
         return str(error).removeprefix(f"{directory / name}: ")
     lines = (one.decode(errors="surrogateescape").split("\n") for one in (content, found))
-    for number, (computed, line) in enumerate(zip_longest(*lines), start=1):
-        if computed is None or line is None or not _same(computed, line):
-            equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(computed or "", line or "")))
-            start = max(0, equal - BEFORE)
-            expected, shown = (
-                "no line" if one is None else repr(one[start : start + SHOWN]) for one in (computed, line)
-            )
-            return f"line {number}: expected {expected}, found {shown}"
+    for number, pair in enumerate(zip_longest(*lines), start=1):
+        if None in pair or not _same(*pair):
+            return f"line {number}: {_difference(*pair)}"
     return None
+
+
+def _difference(expected: str | None, found: str | None) -> str:
+    """Return words on two different lines, with both texts near the first difference; None is a missing line."""
+    pairs = zip(expected or "", found or "", strict=False)
+    start = max(0, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) - BEFORE)
+    texts = ["no line" if line is None else repr(line[start : start + SHOWN]) for line in (expected, found)]
+    return f"expected {texts[0]}, found {texts[1]}"
 
 
 def _same(expected: str, found: str) -> bool:

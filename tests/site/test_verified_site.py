@@ -86,16 +86,16 @@ def a_score(site: Path) -> None:
 
 
 CHANGES: list[tuple[Callable[[Path], None], str]] = [
-    (a_score, r'leaderboard.json: line \d+: expected   "score": ([\d.]+),, found   "score": (?!\1)[\d.]+,$'),
+    (a_score, r"""leaderboard.json: line \d+: expected ' +"score": 0.0,', found ' +"score": 1.0,'$"""),
     (
         lambda site: rewrite(site / "index.html", "winner", "looser"),
         r"index.html: line \d+: .*winner.*, found .*looser",
     ),
     (
         lambda site: rewrite(site / "reading.html", "</html>", ""),
-        r"reading.html: line \d+: expected </html>, found $",
+        r"reading.html: line \d+: expected '</html>', found ''$",
     ),
-    (lambda site: rewrite(site / "values.js", "\n", "\n\n"), r"values.js: line 3: expected no line, found $"),
+    (lambda site: rewrite(site / "values.js", "\n", "\n\n"), r"values.js: line 3: expected no line, found ''$"),
     (lambda site: (site / "submissions/winner.html").unlink(), r"submissions/winner.html: missing"),
     (lambda site: (site / "extra.html").touch(), r"extra.html: not part of the site"),
     (lambda site: rewrite(site / "assets/plots.js", "figure", "figment"), r"assets/plots.js: line \d+: "),
@@ -151,7 +151,7 @@ STRANGE: list[tuple[Callable[[Path], None], str]] = [
     (lambda site: (site / "a\n\x1b[31mVerified").touch(), "a??[31mVerified: not part of the site"),
     (
         lambda site: (site / "leaderboard.json").write_text("[" * 9_000),
-        "leaderboard.json: line 1: expected {, found [[[[",
+        "leaderboard.json: line 1: expected '{', found '[[[[",
     ),
     (lambda site: os.truncate(site / "reading.html", 10**9), "reading.html: too large: "),
 ]
