@@ -20,8 +20,7 @@ from harness.board.collect import Calls
 from harness.board.comparison import compare_calls
 from harness.board.disclosure import notes_on_marks
 from harness.board.published import read_published, require_published, with_published
-from harness.board.recorded import read_records
-from harness.board.versions import find_versions
+from harness.board.versions import find_versions, read_records
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.names import ALL

@@ -84,7 +84,7 @@ def build_board(
     hidden = frozenset(withheld) & references.keys()
     rows = make_rows(collected.shown, references, hidden)
     lines = [
-        *task_notes, *remarks.remarks_on_records(collected, references, command),
+        *task_notes, *remarks.remarks_on_records(collected, command),
         *states.remark_on_missing_values(rows), *repetitions.remarks_on(collected.shown, hidden),
     ]  # fmt: skip
     public = {name: reference for name, reference in references.items() if name not in hidden}

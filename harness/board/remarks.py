@@ -1,26 +1,23 @@
 """Remarks below a board: on records of earlier task versions, on versions that are not shown, on unusual settings."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.board import identical
 from harness.board.collect import Calls, Collected
 from harness.configuration import GIB, Configuration
-from harness.format.reference import Reference
 from harness.names import alike
 from harness.task.task_notes import abbreviated
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
 
 
-def remarks_on_records(
-    collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
-) -> list[str]:
+def remarks_on_records(collected: Collected, command: Callable[[Sequence[Calls]], str]) -> list[str]:
     """Return remarks on the records of a board. `command` returns the command line that makes outdated calls again."""
     return [
         *_stale(collected.shown, command),
-        *_left_out(collected, references),
+        *_left_out(collected),
         *_similar(collected.shown),
         *identical.remarks_on(collected.shown),
         *_versions(collected.shown),
@@ -55,7 +52,7 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
     return lines
 
 
-def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
+def _left_out(collected: Collected) -> list[str]:
     lines, known = [], dict[str, set[str]]()
     for other in collected.left_out:
         known.setdefault(other.submission, set()).add(other.version)
@@ -65,11 +62,7 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
             continue
         when = f" {calls.requested_at:%Y-%m-%d %H:%M} UTC" if calls.requested_at else ""
         line = f"{calls.submission}: version {calls.version[:8]}, most recently requested{when}; not shown: "
-        line += abbreviated(sorted(version[:8] for version in versions))
-        tried = {task for task, _ in calls.rows}
-        ran_on = collected.ran_on.get(calls.submission, ())
-        missing = [task for task in references if task in ran_on and task not in tried]
-        lines.append(f"{line}, which ran on {', '.join(missing)} where this one did not" if missing else line)
+        lines.append(line + abbreviated(sorted(version[:8] for version in versions)))
     return list(dict.fromkeys(lines))
 
 
