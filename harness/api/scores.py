@@ -11,8 +11,8 @@ from harness.board import remarks
 from harness.board.disclosure import DECIMALS, rounded
 from harness.board.leaderboard import score_calls
 from harness.board.predictions import read_predictions
+from harness.board.repetitions import OwnRandomness, own_randomness
 from harness.board.row import labelled
-from harness.board.stability import OwnRandomness, own_randomness
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.reading import own_path

@@ -11,9 +11,9 @@ from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn, per_row
 from harness.board.disclosure import disclosure_note
 from harness.board.layouts import leaderboard
+from harness.board.repetitions import own_randomness_object
 from harness.board.row import Row, make_row
 from harness.board.scores import score_object
-from harness.board.stability import own_randomness_object
 from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission

@@ -1,16 +1,18 @@
 """Remarks below a board: on records of earlier task versions, on versions that are not shown, on unusual settings."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
-from harness.board import identical
-from harness.board.collect import Calls, Collected
+from harness.board.collect import Calls, Cell, Collected, value_of
 from harness.configuration import GIB, Configuration
 from harness.names import alike
 from harness.task.task_notes import abbreviated
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
+from scoring import Failure
+
+MIN_DIFFERENT = 4  #: submissions with fewer different values are not compared, since their values may agree by chance
 
 
 def remarks_on_records(collected: Collected, command: Callable[[Sequence[Calls]], str]) -> list[str]:
@@ -19,7 +21,7 @@ def remarks_on_records(collected: Collected, command: Callable[[Sequence[Calls]]
         *_stale(collected.shown, command),
         *_left_out(collected),
         *_similar(collected.shown),
-        *identical.remarks_on(collected.shown),
+        *_same(collected.shown),
         *_versions(collected.shown),
     ]
 
@@ -75,6 +77,46 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
         f"names that could be mistaken for each other: {', '.join(sorted(names))}"
         for names in groups.values() if len(names) > 1
     ]  # fmt: skip
+
+
+def _same(shown: Sequence[Calls]) -> list[str]:
+    """Return a remark on each group of submissions with the same files or values, without facts about hidden models."""
+    return [
+        *(f"the same files under several names: {', '.join(names)}" for names in same_files(shown)),
+        *(f"the same values on every model: {', '.join(names)}" for names in same_values(shown)),
+    ]
+
+
+def same_files(shown: Sequence[Calls]) -> list[list[str]]:
+    """Return groups of names of submissions that have the same files; measures of the library are left out."""
+    return _groups((calls.submission, calls.version) for calls in shown if not calls.is_baseline)
+
+
+def same_values(shown: Sequence[Calls]) -> list[list[str]]:
+    """Return groups of names of submissions and measures that have the same result on every model.
+
+    Groups that contain only measures, and groups with the same files, are left out.
+    """
+    submissions = {calls.submission for calls in shown if not calls.is_baseline}
+    known = same_files(shown)
+    results = [(one.submission, frozenset((cell, value_of(row)) for cell, row in one.rows.items())) for one in shown]
+    groups = _groups((name, found) for name, found in results if _n_values(found) >= MIN_DIFFERENT)
+    return [
+        names for names in groups if submissions & set(names) and not any(set(names) <= set(files) for files in known)
+    ]
+
+
+def _n_values(results: Iterable[tuple[Cell, float | Failure]]) -> int:
+    return len({value for _, value in results if not isinstance(value, Failure)})
+
+
+def _groups(pairs: Iterable[tuple[str, Hashable]]) -> list[list[str]]:
+    """Return sorted groups of two or more names with the same content, from pairs (name, content)."""
+    names: dict[Hashable, set[str]] = {}
+    for name, content in pairs:
+        names.setdefault(content, set()).add(name)
+    found = {tuple(sorted(group)) for group in names.values() if len(group) > 1}
+    return [list(group) for group in sorted(found)]
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:

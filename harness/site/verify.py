@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from harness.errors import UserError
 from harness.reading import read_below
 from harness.site.files import SETTINGS, read_files, to_files
-from harness.site.pages import make_site, render_site
+from harness.site.pages import render_site
 from harness.text import cut
 
 #: Maximum number of reported differences, and of characters of a message.
@@ -56,7 +56,7 @@ def verify_site(directory: Path | str) -> Verified:
     try:
         data = read_files(directory)
         files, head = to_files(data)
-        files |= render_site(make_site(data, head))
+        files |= render_site(data, head)
     except UserError as error:
         raise UserError(cut(str(error).replace("\n", "; "), MAX_MESSAGE)) from error
     found = islice(_differences(files, directory), MAX_DIFFERENCES)

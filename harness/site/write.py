@@ -8,7 +8,7 @@ from typing import Any
 from harness.errors import UserError, writing
 from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
-from harness.site.pages import make_site, render_report, render_site
+from harness.site.pages import render_report, render_site
 
 #: Directory with the files of a new site, until it is complete. An interrupted `write_site` leaves it.
 _NEW = ".new"
@@ -27,7 +27,7 @@ def write_site(data: SiteData, directory: Path) -> str:
     """
     require_replaceable(directory)
     files, head = to_files(data)
-    files |= render_site(make_site(data, head))
+    files |= render_site(data, head)
     temporary = directory / _NEW
     with writing(directory):
         _remove(temporary)  # possibly a link to another directory, into which files would be written
