@@ -10,7 +10,6 @@ from harness.board.board import Board, Layout
 from harness.board.collect import Calls
 from harness.board.column import per_row
 from harness.board.disclosure import disclosure_note
-from harness.board.layouts import comparison
 from harness.board.row import make_row
 from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.format.reference import Reference
@@ -51,13 +50,15 @@ def _content(board: Board) -> list[dict[str, Any]]:
     ]
 
 
-HEAD = per_row(comparison("j"), tasks=())  #: the columns of a measure in JSON, apart from its results by task
+HEAD = per_row(
+    columns.of_comparison("j"), tasks=()
+)  #: the columns of a measure in JSON, apart from its results by task
 
 COMPARISON = Layout(
     "Comparison",
-    columns=comparison("r"),
-    figures=comparison("f"),
-    lines=comparison("t"),
+    columns=columns.of_comparison("r"),
+    figures=columns.of_comparison("f"),
+    lines=columns.of_comparison("t"),
     notes=_notes,
     content=_content,
     is_faint=lambda row: not row.complete,

@@ -9,8 +9,8 @@ from harness.board.across_tasks import across_tasks_object
 from harness.board.board import Board, Layout
 from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn, per_row
+from harness.board.columns import of_leaderboard
 from harness.board.disclosure import disclosure_note
-from harness.board.layouts import leaderboard
 from harness.board.repetitions import own_randomness_object
 from harness.board.row import Row, make_row
 from harness.board.scores import score_object
@@ -18,7 +18,7 @@ from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
-HEAD = per_row(leaderboard("j"), tasks=())  #: the columns of a row in JSON, apart from its results by task
+HEAD = per_row(of_leaderboard("j"), tasks=())  #: the columns of a row in JSON, apart from its results by task
 
 
 def _notes(board: Board) -> list[str]:
@@ -53,9 +53,9 @@ def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
 
 LEADERBOARD = Layout(
     "Leaderboard",
-    columns=leaderboard("r"),
-    figures=leaderboard("f"),
-    lines=leaderboard("t"),
+    columns=of_leaderboard("r"),
+    figures=of_leaderboard("f"),
+    lines=of_leaderboard("t"),
     notes=_notes,
     marks=_marks,
     content=_content,

@@ -1,59 +1,17 @@
-"""Ranks a board's rows, and shows the intervals of their scores and ranks."""
+"""Ranks a board's rows, with the intervals of their scores and ranks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness.board.board import Board
 from harness.board.chance import with_chance, with_p_values
-from harness.board.column import Column
-from harness.board.columns import POINTS
 from harness.board.row import Row
 from harness.format.reference import Reference
-from scoring import Comparison, Entry, HeldOut, ScoreUndefined, Standing, compare_submissions, rank
-
-#: Explains the columns `interval`, `ranks` and `group`.
-NOTE = (
-    "interval: contains the mean score on these tasks over new trainings of the same networks (90 %). ranks: the ranks "
-    "that a submission may have; all are right together (90 %). Submissions of one group cannot be told apart. "
-    "Explained in pgdl help statistics."
-)
+from scoring import Comparison, Entry, HeldOut, ScoreUndefined, compare_submissions, rank
 
 #: Two notes: on the column `other tasks`, or on why it is missing.
 OTHER_TASKS_NOTE = "other tasks: contains the mean score on other tasks like these (90 %)."
 FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer than four scored tasks."
-
-
-def _figure(name: str, kind: type, unit: str = "") -> Column[Row]:
-    return Column(name, lambda row: None if row.standing is None else getattr(row.standing, name), kind, unit=unit)
-
-
-def _text(text: Callable[[Standing], str]) -> Callable[[Row], str]:
-    return lambda row: "-" if row.standing is None else text(row.standing)
-
-
-def _ranks(standing: Standing) -> str:
-    best, worst = standing.best_rank, standing.worst_rank
-    return str(best) if best == worst else f"{best}-{worst}"
-
-
-def _other_tasks(standing: Standing) -> str:
-    low, high = standing.tasks_low, standing.tasks_high
-    return "-" if low is None or high is None else f"{low:.1f}-{high:.1f}"
-
-
-LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR = (
-    _figure(name, float, POINTS) for name in ("low", "high", "error", "gap_error", "model_error")
-)
-BEST_RANK, WORST_RANK = _figure("best_rank", int), _figure("worst_rank", int)
-TASKS_LOW, TASKS_HIGH = (_figure(name, float, POINTS) for name in ("tasks_low", "tasks_high"))
-GROUP = replace(_figure("group", int), optional=True, spare=3, low_is_best=True)
-
-_INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
-INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, spare=5, note=NOTE)
-OTHER_TASKS = replace(
-    TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
-)
-RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=4)
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
