@@ -49,7 +49,7 @@ def render_site(data: SiteData, head: str = "") -> dict[str, bytes]:
     pages = paths_of(board)
     paths = zip(settings.tasks.items(), _distinct("tasks", settings.tasks), strict=True)
     tasks = [TaskLink(name, page, facts) for (name, facts), page in paths]
-    common = {"tasks": tasks, "head": head, "site_title": settings.title}
+    common: dict[str, Any] = {"tasks": tasks, "head": head, "site_title": settings.title}
     downloads = {f"leaderboard{form.SUFFIX}": form.render(board) for form in map(formats.find, DOWNLOADS)}
     rendered: dict[str, str | bytes] = {
         "index.html": _render("index.html", **common, downloads=downloads, **index_page(data, board, pages)),
