@@ -141,7 +141,7 @@ def rank(entries: Sequence[Entry]) -> dict[int, int | None]:
     """
     standings = [_standing(entry) for entry in entries]
     ordered = sorted(range(len(entries)), key=lambda number: (standings[number], entries[number].name))
-    first: dict[tuple[bool, bool, bool, float], int] = {}  # standing -> the rank that its entries share
+    first: dict[tuple[bool, bool, bool, float], int] = {}  # standing -> rank of all entries that have it
     for place, number in enumerate(ordered, start=1):
         first.setdefault(standings[number], place)
     return {number: first[standings[number]] if entries[number].eligible else None for number in ordered}

@@ -12,6 +12,9 @@ from harness.text import exact
 from harness.worker.runtimes import DEFAULT
 from scoring import Failure
 
+#: Kind of `find_same` -> words for a remark.
+SAME = {"files": "files under several names", "values": "values on every model"}
+
 MIN_DIFFERENT = 4  #: submissions with fewer different values are not compared, since their values may agree by chance
 
 
@@ -21,7 +24,7 @@ def remarks_on_records(collected: Collected, command: Callable[[Sequence[Calls]]
         *_stale(collected.shown, command),
         *_left_out(collected),
         *_similar(collected.shown),
-        *_same(collected.shown),
+        *(f"the same {SAME[what]}: {', '.join(names)}" for what, names in find_same(collected.shown)),
         *_versions(collected.shown),
     ]
 
@@ -79,44 +82,32 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
     ]  # fmt: skip
 
 
-def _same(shown: Sequence[Calls]) -> list[str]:
-    """Return a remark on each group of submissions with the same files or values, without facts about hidden models."""
-    return [
-        *(f"the same files under several names: {', '.join(names)}" for names in same_files(shown)),
-        *(f"the same values on every model: {', '.join(names)}" for names in same_values(shown)),
-    ]
+def find_same(shown: Sequence[Calls]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return groups of names that are the same submission: (`files` or `values`, names), without values.
 
-
-def same_files(shown: Sequence[Calls]) -> list[list[str]]:
-    """Return groups of names of submissions that have the same files; measures of the library are left out."""
-    return _groups((calls.submission, calls.version) for calls in shown if not calls.is_baseline)
-
-
-def same_values(shown: Sequence[Calls]) -> list[list[str]]:
-    """Return groups of names of submissions and measures that have the same result on every model.
-
-    Groups that contain only measures, and groups with the same files, are left out.
+    A group `files` has the same files; measures of the library are left out. A group `values` has the same result on
+    every model; groups that contain only measures, and groups with the same files, are left out.
     """
     submissions = {calls.submission for calls in shown if not calls.is_baseline}
-    known = same_files(shown)
+    files = _groups((calls.submission, calls.version) for calls in shown if not calls.is_baseline)
     results = [(one.submission, frozenset((cell, value_of(row)) for cell, row in one.rows.items())) for one in shown]
-    groups = _groups((name, found) for name, found in results if _n_values(found) >= MIN_DIFFERENT)
-    return [
-        names for names in groups if submissions & set(names) and not any(set(names) <= set(files) for files in known)
+    values = _groups((name, found) for name, found in results if _n_values(found) >= MIN_DIFFERENT)
+    others = [
+        names for names in values if submissions & set(names) and not any(set(names) <= set(one) for one in files)
     ]
+    return [*(("files", names) for names in files), *(("values", names) for names in others)]
 
 
 def _n_values(results: Iterable[tuple[Cell, float | Failure]]) -> int:
     return len({value for _, value in results if not isinstance(value, Failure)})
 
 
-def _groups(pairs: Iterable[tuple[str, Hashable]]) -> list[list[str]]:
+def _groups(pairs: Iterable[tuple[str, Hashable]]) -> list[tuple[str, ...]]:
     """Return sorted groups of two or more names with the same content, from pairs (name, content)."""
     names: dict[Hashable, set[str]] = {}
     for name, content in pairs:
         names.setdefault(content, set()).add(name)
-    found = {tuple(sorted(group)) for group in names.values() if len(group) > 1}
-    return [list(group) for group in sorted(found)]
+    return sorted({tuple(sorted(group)) for group in names.values() if len(group) > 1})
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:

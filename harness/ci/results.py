@@ -7,7 +7,7 @@ from dataclasses import replace
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.on_task import MISSING
-from harness.board.remarks import same_files, same_values
+from harness.board.remarks import find_same
 from harness.board.row import Row
 from harness.ci.change import Change, path_in_repository
 from harness.ci.reading import Touched
@@ -53,8 +53,7 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
     """Return the groups of submissions with the same files or values that include a submission of `touched`."""
-    groups = [("files", names) for names in same_files(shown)] + [("values", names) for names in same_values(shown)]
-    return [Same(what, tuple(names)) for what, names in groups if not set(touched).isdisjoint(names)]
+    return [Same(what, names) for what, names in find_same(shown) if not set(touched).isdisjoint(names)]
 
 
 def missing_in(board: Board, names: Collection[str]) -> list[str]:

@@ -97,7 +97,7 @@ MENDS = {
         "harness/board/remarks.py", "turns[per_task, settings, name] += 1", "pass"
     ),
     "a copy under another name is not named": Mend(
-        "harness/board/remarks.py", "        *_same(collected.shown),\n", ""
+        "harness/board/remarks.py", "in find_same(collected.shown)),\n", "in ()),\n"
     ),
     "a score is known by its files alone": Mend(
         "harness/api/competition.py",
