@@ -216,16 +216,6 @@ _TASK_COLUMNS = {one.key: one for one in COLUMNS if isinstance(one, TaskColumn)}
 MORE = {key: _TASK_COLUMNS[key] for key in ON_REQUEST}  #: key -> column that --columns shows
 
 
-def of_leaderboard(use: str) -> list[AnyColumn]:
-    """Return the leaderboard's columns for one use; `use` is a letter of `Column.uses`."""
-    return [column for column in COLUMNS if use in column.uses[0]]
-
-
-def of_comparison(use: str) -> list[AnyColumn]:
-    """Return the columns of a comparison for one use; `use` is a letter of `Column.uses`."""
-    return [column for column in COLUMNS if use in column.uses[1]]
-
-
 def find_more(keys: Iterable[str]) -> list[TaskColumn]:
     """Return the columns for the keys in --columns. Raise `UserError` for an unknown key."""
     given = dict.fromkeys(keys)

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from harness.board import columns, rankings
-from harness.board.board import Board, Layout
+from harness.board.board import Board
 from harness.board.collect import Calls
-from harness.board.column import per_row
 from harness.board.disclosure import disclosure_note
-from harness.board.row import make_row
+from harness.board.row import Row, make_row
 from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.format.reference import Reference
 from scoring import SubmissionScore, mean_score, score_submission
@@ -30,39 +29,35 @@ NOTES_ON_OPEN_TASKS = (
 )
 
 
-def _notes(board: Board) -> list[str]:
-    failed: dict[str, list[str]] = {}
-    for row in board.rows:
-        if row.reason:
-            failed.setdefault(row.reason, []).append(row.submission)
-    reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
-    beyond = [columns.BEYOND_NOTE] if columns.BEYOND in board.columns else []
-    others = [disclosure_note(board.withheld)] if board.withheld else NOTES_ON_OPEN_TASKS
-    tasks = rankings.notes_on_tasks(board.rows)
-    return [*reasons, *NOTES, *others, *board.yardsticks.notes_on_fit, *beyond, *tasks]
+class MeasureComparison(Board):
+    """The board that compares measures."""
 
+    title, kind = "Comparison", 1
 
-def _content(board: Board) -> list[dict[str, Any]]:
-    return [
-        {column.key: column.value(row) for column in HEAD}
-        | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": board.lines_of(row)}
-        for row in board.rows
-    ]
+    @property
+    def explanations(self) -> list[str]:
+        """The reasons for missing scores, explanations of the numbers, and the score of the hyperparameters."""
+        failed: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.reason:
+                failed.setdefault(row.reason, []).append(row.submission)
+        reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
+        beyond = [columns.BEYOND_NOTE] if columns.BEYOND in self.columns else []
+        others = [disclosure_note(self.withheld)] if self.withheld else NOTES_ON_OPEN_TASKS
+        tasks = rankings.notes_on_tasks(self.rows)
+        return [*reasons, *NOTES, *others, *self.yardsticks.notes_on_fit, *beyond, *tasks]
 
+    @property
+    def content(self) -> list[dict[str, Any]]:
+        """The rows for JSON."""
+        return [
+            self.head_of(row) | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": self.lines_of(row)}
+            for row in self.rows
+        ]
 
-HEAD = per_row(
-    columns.of_comparison("j"), tasks=()
-)  #: the columns of a measure in JSON, apart from its results by task
-
-COMPARISON = Layout(
-    "Comparison",
-    columns=columns.of_comparison("r"),
-    figures=columns.of_comparison("f"),
-    lines=columns.of_comparison("t"),
-    notes=_notes,
-    content=_content,
-    is_faint=lambda row: not row.complete,
-)
+    def is_secondary(self, row: Row) -> bool:
+        """Return whether a measure lacks a score."""
+        return not row.complete
 
 
 def compare_calls(
@@ -96,8 +91,8 @@ def compare_calls(
         rows.append(replace(row, family=families[measure], tasks=tasks))
     hidden = frozenset(withheld) & references.keys()
     public = {name: reference for name, reference in references.items() if name not in hidden}
-    board = Board(
-        COMPARISON, rows, list(references), withheld=hidden, is_scored=is_scored(references),
+    board = MeasureComparison(
+        rows, list(references), withheld=hidden, is_scored=is_scored(references),
         yardsticks=score_yardsticks(public, references),
     )  # fmt: skip
     return rankings.ranked(board)

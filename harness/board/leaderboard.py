@@ -6,10 +6,8 @@ from typing import Any
 
 from harness.board import rankings, remarks, repetitions, states
 from harness.board.across_tasks import across_tasks_object
-from harness.board.board import Board, Layout
+from harness.board.board import Board
 from harness.board.collect import Calls, Collected
-from harness.board.column import TaskColumn, per_row
-from harness.board.columns import of_leaderboard
 from harness.board.disclosure import disclosure_note
 from harness.board.repetitions import own_randomness_object
 from harness.board.row import Row, make_row
@@ -18,49 +16,46 @@ from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
-HEAD = per_row(of_leaderboard("j"), tasks=())  #: the columns of a row in JSON, apart from its results by task
 
+class Leaderboard(Board):
+    """The board of all recorded submissions."""
 
-def _notes(board: Board) -> list[str]:
-    explained = [column.note for column in board.columns if column.note]
-    told = [] if board.withheld else [board.yardsticks.note_on_oracle, *board.yardsticks.notes_on_fit]
-    return [RULE, *told, *explained, *rankings.notes_on_tasks(board.rows)]
+    title, kind = "Leaderboard", 0
 
+    @property
+    def explanations(self) -> list[str]:
+        """The rule, the yardsticks, and explanations of the columns."""
+        explained = [column.note for column in self.columns if column.note]
+        told = [] if self.withheld else [self.yardsticks.note_on_oracle, *self.yardsticks.notes_on_fit]
+        return [RULE, *told, *explained, *rankings.notes_on_tasks(self.rows)]
 
-def _marks(board: Board) -> list[str]:
-    unsafe = "not sandboxed: run with --unsafe-no-sandbox, never ranked."
-    lines = [] if all(row.sandboxed for row in board.rows) else [unsafe]
-    return [*lines, disclosure_note(board.withheld)] if board.withheld else lines
+    @property
+    def marks(self) -> list[str]:
+        """Explanations of rows outside the sandbox, and of hidden tasks."""
+        unsafe = "not sandboxed: run with --unsafe-no-sandbox, never ranked."
+        lines = [] if all(row.sandboxed for row in self.rows) else [unsafe]
+        return [*lines, disclosure_note(self.withheld)] if self.withheld else lines
 
+    @property
+    def content(self) -> dict[str, Any]:
+        """The whole board for JSON."""
+        head = {"rule": RULE, "remarks": list(self.remarks), **self.yardsticks.content}
+        return head | {"across_tasks": across_tasks_object(self), "rows": list(map(self._object, self.rows))}
 
-def _content(board: Board) -> dict[str, Any]:
-    rows = [_object(row, board.more) for row in board.rows]
-    head = {"rule": RULE, "remarks": list(board.remarks), **board.yardsticks.content}
-    return head | {"across_tasks": across_tasks_object(board), "rows": rows}
+    def is_secondary(self, row: Row) -> bool:
+        """Return whether a row is a baseline, or ran outside the sandbox."""
+        return not (row.kind == "submission" and row.sandboxed)
 
-
-def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
-    configuration = None if row.configuration is None else {"id": row.configuration.id, **asdict(row.configuration)}
-    head = {column.key: column.value(row) for column in HEAD} | {"rounded": row.rounded}
-    standing = None if row.standing is None else asdict(row.standing)
-    own = {"own_randomness": own_randomness_object(row.own_randomness)}
-    score = score_object(row.result)
-    for name, task in row.tasks.items():
-        beside = {"chance": task.chance_level, "p_value": task.p_value, "adjusted_p_value": task.adjusted_p_value}
-        score["tasks"][name] |= beside | {column.key: column.value(task) for column in more}
-    return head | {"configuration": configuration, "standing": standing} | own | score
-
-
-LEADERBOARD = Layout(
-    "Leaderboard",
-    columns=of_leaderboard("r"),
-    figures=of_leaderboard("f"),
-    lines=of_leaderboard("t"),
-    notes=_notes,
-    marks=_marks,
-    content=_content,
-    is_faint=lambda row: not (row.kind == "submission" and row.sandboxed),
-)
+    def _object(self, row: Row) -> dict[str, Any]:
+        configuration = None if row.configuration is None else {"id": row.configuration.id, **asdict(row.configuration)}
+        head = self.head_of(row) | {"rounded": row.rounded}
+        standing = None if row.standing is None else asdict(row.standing)
+        own = {"own_randomness": own_randomness_object(row.own_randomness)}
+        score = score_object(row.result)
+        for name, task in row.tasks.items():
+            beside = {"chance": task.chance_level, "p_value": task.p_value, "adjusted_p_value": task.adjusted_p_value}
+            score["tasks"][name] |= beside | {column.key: column.value(task) for column in self.more}
+        return head | {"configuration": configuration, "standing": standing} | own | score
 
 
 def score_calls(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
@@ -88,8 +83,8 @@ def build_board(
         *states.remark_on_missing_values(rows), *repetitions.remarks_on(collected.shown, hidden),
     ]  # fmt: skip
     public = {name: reference for name, reference in references.items() if name not in hidden}
-    board = Board(
-        LEADERBOARD, rows, list(references), lines, hidden, is_scored=is_scored(references),
+    board = Leaderboard(
+        rows, list(references), lines, hidden, is_scored=is_scored(references),
         yardsticks=score_yardsticks(public, references),
     )  # fmt: skip
     return rankings.ranked(board, held_out)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from harness.board.board import Board
 from harness.board.disclosure import DECIMALS
-from harness.board.leaderboard import LEADERBOARD, make_rows
+from harness.board.leaderboard import Leaderboard, make_rows
 from harness.board.on_task import OnTask
 from harness.board.rankings import ranked
 from harness.board.row import Row
@@ -19,8 +19,8 @@ def leaderboard(data: SiteData) -> Board:
     settings, given = data.settings, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], settings) if key_of(row) in given else row for row in rows]
-    board = Board(
-        LEADERBOARD, rows, list(settings.tasks), settings.remarks, frozenset(settings.hidden),
+    board = Leaderboard(
+        rows, list(settings.tasks), settings.remarks, frozenset(settings.hidden),
         yardsticks=score_yardsticks(data.references, settings.tasks),
         is_scored=is_scored(data.references) or bool(settings.hidden_scored),
     )  # fmt: skip

@@ -57,7 +57,7 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
     if left_out:
         print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
     drawing = [DRAWING.format(column.heading) for column in shown if column.key == DRAWN_KEY]
-    print_lines(console, [*drawing, *board.notes] if explain else [*board.remarks, *board.layout.marks(board)])
+    print_lines(console, [*drawing, *board.notes] if explain else [*board.remarks, *board.marks])
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:
