@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 from write_corpus import Column, Scores, agreement, means, read_scores
 
 import baselines
-from harness.board.yardsticks import Oracle, score_oracle
+from harness.board.yardsticks import Yardstick, score_yardsticks
 from harness.format.reference import read_reference
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, ORACLE_NOISE
@@ -75,9 +75,8 @@ def main(arguments: Sequence[str]) -> None:
     if arguments[0] == "seeds":
         print(",".join(f"{name}:{SEED}={arguments[1]}" for name, one in baselines.MEASURES.items() if draws(one)))
     else:
-        oracle = score_oracle(
-            {name: read_reference(path) for name, path in TaskDirectory(Path(arguments[1])).references().items()}
-        )
+        paths = TaskDirectory(Path(arguments[1])).references()
+        oracle = score_yardsticks({name: read_reference(path) for name, path in paths.items()}, paths).oracle
         comparison, records = (read(Path(path)) for path in arguments[2:4])
         corpora = read_scores(Path(arguments[4]).read_text())
         lines = table_of(comparison, values_of(records), means(corpora))
@@ -116,7 +115,7 @@ def tasks_of(comparison: list[dict[str, str]]) -> list[str]:
 def page(
     comparison: list[dict[str, str]],
     lines: list[list[str]],
-    oracle: Oracle,
+    oracle: Yardstick,
     corpora: Mapping[str, Mapping[str, Scores]],
 ) -> str:
     """Return the text of docs/results.md; `comparison` has the measures, best first, and `lines` the table's cells."""
@@ -139,7 +138,7 @@ def row_of(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def of_oracle(oracle: Oracle, tasks: Sequence[str]) -> str:
+def of_oracle(oracle: Yardstick, tasks: Sequence[str]) -> str:
     """Return a sentence with the scores of the noisy oracle, the gaps themselves plus noise."""
     found = [spread.text() for spread in (oracle.score, *(oracle.tasks[task] for task in tasks)) if spread]
     return (

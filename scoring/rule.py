@@ -1,7 +1,7 @@
 """The competition's rule: from the calls of a submission to its final score, and the order of a board."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scoring.errors import ScoreUndefined
@@ -132,31 +132,19 @@ class Entry:
     eligible: bool = True  #: whether the entry gets a rank; False, for example, if it ran without a sandbox
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """An entry and its rank."""
-
-    entry: Entry
-    rank: int | None  #: 1 for the best entry; equal entries share a rank; None for an entry that is not eligible
-
-
-def rank(entries: Iterable[Entry]) -> list[Ranked]:
-    """Rank entries; return them best first.
+def rank(entries: Sequence[Entry]) -> dict[int, int | None]:
+    """Return position of each entry in `entries` -> its rank, best first; None if the entry is not eligible.
 
     Complete entries come first, then incomplete entries, then entries without a score, then entries that are not
     eligible. Within each kind, the order is by descending score, then by name. Entries of a kind with equal scores
     share a rank, as in 1, 2, 2, 4.
     """
-    ordered = sorted(entries, key=lambda entry: (_standing(entry), entry.name))
-    ranked: list[Ranked] = []
-    for position, entry in enumerate(ordered, start=1):
-        if not entry.eligible:
-            ranked.append(Ranked(entry, None))
-        elif ranked and _standing(ranked[-1].entry) == _standing(entry):
-            ranked.append(Ranked(entry, ranked[-1].rank))
-        else:
-            ranked.append(Ranked(entry, position))
-    return ranked
+    standings = [_standing(entry) for entry in entries]
+    ordered = sorted(range(len(entries)), key=lambda number: (standings[number], entries[number].name))
+    first: dict[tuple[bool, bool, bool, float], int] = {}  # standing -> rank of all entries that have it
+    for place, number in enumerate(ordered, start=1):
+        first.setdefault(standings[number], place)
+    return {number: first[standings[number]] if entries[number].eligible else None for number in ordered}
 
 
 def _standing(entry: Entry) -> tuple[bool, bool, bool, float]:

@@ -22,10 +22,9 @@ from harness.ci.boards import collect_versions, read_versions
 from harness.ci.change import Change, find_change, require_folder
 from harness.ci.comment import render
 from harness.ci.git import GitEntry, GitError, Repository
-from harness.ci.notes import notes_on
 from harness.ci.reading import Touched, read_touched
 from harness.ci.report import MAX_OTHERS, ChangeReport, Same
-from harness.ci.results import lines_of, missing_in, moved_by, same_as, without_ranks
+from harness.ci.results import lines_of, missing_in, moved_by, notes_on, same_as, without_ranks
 from harness.ci.rules import Rules
 from harness.configuration import Configuration
 from harness.credentials import Address

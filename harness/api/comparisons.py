@@ -20,9 +20,7 @@ from harness.board.collect import Calls
 from harness.board.comparison import compare_calls
 from harness.board.disclosure import notes_on_marks
 from harness.board.published import read_published, require_published, with_published
-from harness.board.recorded import read_records
-from harness.board.versions import find_versions
-from harness.board.yardsticks import Oracle, score_oracle
+from harness.board.versions import find_versions, read_records
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.names import ALL
@@ -35,10 +33,9 @@ from harness.task.task_notes import abbreviated
 
 @dataclass(frozen=True, repr=False)
 class CompareResult(ShownAsBoard):
-    """A table of measures with their scores, and the score of the noisy oracle: the gaps plus a little noise."""
+    """A table of measures with their scores."""
 
     board: Board
-    oracle: Oracle
     records: str  #: name of the database
     is_sandboxed: bool  #: whether all calls were made in a sandbox
 
@@ -107,8 +104,7 @@ def compare(
     marks = notes_on_marks(shown, run.withheld, Withhold(execution.withhold))
     board = replace(board, remarks=[*marks, *told_alike(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
-    oracle = score_oracle(references, run.withheld)
-    return CompareResult(board, oracle, records.name, run.executor.is_sandboxed)
+    return CompareResult(board, records.name, run.executor.is_sandboxed)
 
 
 def compare_recorded(
@@ -159,8 +155,7 @@ def compare_recorded(
     board = compare_calls(shown, competition.references, families, competition.withheld)
     board = replace(board, remarks=[*lines, *told_alike(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
-    oracle = score_oracle(competition.references, competition.withheld)
-    return CompareResult(board, oracle, records.name, all(calls.sandboxed for calls in shown))
+    return CompareResult(board, records.name, all(calls.sandboxed for calls in shown))
 
 
 def _most_recent(found: Sequence[Calls]) -> list[Calls]:

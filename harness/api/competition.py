@@ -13,8 +13,7 @@ from harness.board import remarks, repetitions
 from harness.board.collect import Calls, Collected
 from harness.board.disclosure import notes_on_marks
 from harness.board.rankings import held_out_sets
-from harness.board.recorded import read_records
-from harness.board.versions import find_versions
+from harness.board.versions import find_versions, read_records
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
@@ -154,7 +153,7 @@ def remarks_on(
     return [
         *competition.notes(collected.shown),
         *notes_on_records(records, collected.shown),
-        *remarks.remarks_on_records(collected, competition.references, competition.command(results)),
+        *remarks.remarks_on_records(collected, competition.command(results)),
         *repetitions.remarks_on(collected.shown, competition.withheld),
     ]
 

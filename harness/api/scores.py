@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.api.competition import Competition, collect_records, read_competition, remarks_on, require_records
-from harness.board import remarks
 from harness.board.disclosure import DECIMALS, rounded
-from harness.board.leaderboard import score_calls
+from harness.board.leaderboard import make_rows
 from harness.board.predictions import read_predictions
+from harness.board.repetitions import OwnRandomness
 from harness.board.row import labelled
-from harness.board.stability import OwnRandomness, own_randomness
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.reading import own_path
@@ -93,12 +92,11 @@ def score(
         directory, references = Path(predictions), competition.references
         values = read_predictions(directory, references)
         tasks = {name: TaskCalls(known.grid, known.gaps, values[name]) for name, known in references.items()}
-        scores = [Scored(own_path(directory).name, score_submission(tasks))]
+        scores = [Scored(own_path(directory).name, rounded(score_submission(tasks), competition.withheld))]
         lines = competition.notes(None)
     else:
         scores, lines = _score_records(submissions, results, competition, everything=everything)
-    withheld = competition.withheld
-    return ScoreResult([one._replace(score=rounded(one.score, withheld)) for one in scores], lines, withheld)
+    return ScoreResult(scores, lines, competition.withheld)
 
 
 def _score_records(
@@ -108,10 +106,5 @@ def _score_records(
         collected = collect_records(records, competition, submissions, everything=everything)
         require_records(collected, records.name)
         lines = remarks_on(records, competition, collected, results)
-    labels = remarks.settings_labels(collected.shown)
-    scores = []
-    for calls, label in zip(collected.shown, labels, strict=True):
-        found = score_calls(calls, competition.references)
-        own = own_randomness(calls, found, competition.references, competition.withheld)
-        scores.append(Scored(calls.submission, found, own, label, calls.sandboxed))
-    return scores, lines
+    rows = make_rows(collected.shown, competition.references, competition.withheld)
+    return [Scored(row.submission, row.result, row.own_randomness, row.settings, row.sandboxed) for row in rows], lines

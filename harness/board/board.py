@@ -1,51 +1,38 @@
 """A board: its ranked rows, its columns, and the notes below it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.board import formats
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row
-from harness.board.columns import TASK_SCORE, find_more
-from harness.board.hyperparameters import Hyperparameters
+from harness.board.columns import COLUMNS, TASK_SCORE, find_more
 from harness.board.row import Row
-from harness.board.yardsticks import Oracle
+from harness.board.yardsticks import Yardsticks
 from harness.text import safe_line
-from scoring import Comparison, Difference, Entry, rank
+from scoring import Comparison, Difference
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The columns and texts of a kind of board: the leaderboard, or a comparison of measures."""
+class Board(ABC):
+    """A board: its rows, best first, and everything that is shown with them. Each kind of board is a subclass."""
 
-    title: str
-    columns: Sequence[AnyColumn]  #: columns of tables for readers
-    figures: Sequence[AnyColumn]  #: columns of files with a line for each row, with all digits
-    lines: Sequence[AnyColumn]  #: columns of files with a line for each row and task, with all digits
-    notes: "Callable[[Board], list[str]]"  #: returns explanations of the numbers, one per line
-    content: "Callable[[Board], Any]"  #: returns the whole board as lists and dictionaries for JSON
-    is_faint: Callable[[Row], bool]  #: returns whether to print a row fainter, such as a baseline on a leaderboard
-    marks: "Callable[[Board], list[str]]" = lambda _: []  #: returns explanations of unusual rows and hidden tasks
+    title: ClassVar[str]
+    kind: ClassVar[int]  #: position of this kind of board in `Column.uses`
 
-
-@dataclass(frozen=True)
-class Board:
-    """A board: its rows, best first, and everything that is shown with them."""
-
-    layout: Layout
     rows: Sequence[Row]
     tasks: Sequence[str]  #: names of the tasks, in the order of their columns
     remarks: Sequence[str] = ()  #: notes on the records and tasks, one per line
     withheld: frozenset[str] = frozenset()  #: names of the hidden tasks, whose scores are rounded
     comparison: Comparison | None = field(default=None, compare=False)  #: names rows by position: "0", "1", ...
     is_scored: bool = True  #: whether any task can have an official score; otherwise no row has a rank
-    oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
-    hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
+    yardsticks: Yardsticks = field(default_factory=Yardsticks)
     more: Sequence[TaskColumn] = ()  #: columns that the user requested in addition
 
     def __repr__(self) -> str:
@@ -55,35 +42,49 @@ class Board:
         """The table and remarks for notebooks."""
         lines = [self.headings, *map(self.cells, self.rows)]
         cells = ["".join(f"<td>{escape(safe_line(cell))}</td>" for cell in line) for line in lines]
-        remarks = [f"<p>{escape(safe_line(line))}</p>" for line in [*self.remarks, *self.layout.marks(self)]]
+        remarks = [f"<p>{escape(safe_line(line))}</p>" for line in [*self.remarks, *self.marks]]
         return f"<table>{''.join(f'<tr>{line}</tr>' for line in cells)}</table>{''.join(remarks)}"
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
         """The columns of tables for readers; on a board of one task, the column of its score equals the final score."""
-        chosen = [one for one in self.layout.columns if len(self.tasks) > 1 or one is not TASK_SCORE]
+        chosen = [one for one in self.own_columns("r") if len(self.tasks) > 1 or one is not TASK_SCORE]
         found = per_row(self._with_more(chosen), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]
 
     @property
     def figures(self) -> list[Column[Row]]:
         """The columns of files with a line for each row, with all digits."""
-        return per_row(self._with_more(self.layout.figures), self.tasks)
+        return per_row(self._with_more(self.own_columns("f")), self.tasks)
 
     @property
     def lines(self) -> Sequence[AnyColumn]:
         """The columns of files with a line for each row and task, with all digits."""
-        return self._with_more(self.layout.lines)
+        return self._with_more(self.own_columns("t"))
 
     @property
     def notes(self) -> list[str]:
         """All texts below the board, one per line: remarks, explanations of numbers, explanations of unusual rows."""
-        return [*self.remarks, *self.layout.notes(self), *self.layout.marks(self)]
+        return [*self.remarks, *self.explanations, *self.marks]
 
     @property
+    @abstractmethod
+    def explanations(self) -> list[str]:
+        """Explanations of the numbers, one per line."""
+
+    @property
+    def marks(self) -> list[str]:
+        """Explanations of unusual rows and hidden tasks, one per line."""
+        return []
+
+    @property
+    @abstractmethod
     def content(self) -> Any:
         """The whole board as lists and dictionaries for JSON."""
-        return self.layout.content(self)
+
+    @abstractmethod
+    def is_secondary(self, row: Row) -> bool:
+        """Return whether a row is less important than others, such as a baseline on a leaderboard."""
 
     @property
     def headings(self) -> list[str]:
@@ -117,7 +118,11 @@ class Board:
 
     def is_faint(self, row: Row) -> bool:
         """Return whether to print the row fainter than others."""
-        return self.layout.is_faint(row) and not all(map(self.layout.is_faint, self.rows))
+        return self.is_secondary(row) and not all(map(self.is_secondary, self.rows))
+
+    def head_of(self, row: Row) -> dict[str, Any]:
+        """Return key -> value of a row in JSON, apart from its results by task."""
+        return {column.key: column.value(row) for column in per_row(self.own_columns("j"), tasks=())}
 
     def lines_of(self, row: Row) -> list[dict[str, Any]]:
         """Return a dictionary for each task: key of each column in `lines` -> the row's value on the task."""
@@ -136,12 +141,9 @@ class Board:
         """Return the board with further columns for each task. Raise `UserError` for a key that `ON_REQUEST` lacks."""
         return replace(self, more=[*self.more, *find_more(keys)])
 
+    def own_columns(self, use: str) -> list[AnyColumn]:
+        """Return the columns of this kind of board for a use, which is a letter of `Column.uses`."""
+        return [column for column in COLUMNS if use in column.uses[self.kind]]
+
     def _with_more(self, columns: Sequence[AnyColumn]) -> list[AnyColumn]:
         return [*columns, *(one for one in self.more if one not in columns)]
-
-
-def rank_rows(rows: Iterable[Row], may_rank: Callable[[Row], bool]) -> list[Row]:
-    """Rank rows, and return them best first. Rows for which `may_rank` returns False come last, with rank None."""
-    entries = [(Entry(row.submission, row.score, row.complete, may_rank(row)), row) for row in rows]
-    rows_by_entry = {id(entry): row for entry, row in entries}  # names may repeat
-    return [replace(rows_by_entry[id(one.entry)], rank=one.rank) for one in rank([entry for entry, _ in entries])]

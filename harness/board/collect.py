@@ -1,6 +1,6 @@
 """The recorded calls from which a row of a board is made."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath, PureWindowsPath
@@ -96,8 +96,6 @@ class Collected:
 
     shown: Sequence[Calls]  #: one element for each row, in the order of the row keys
     left_out: Sequence[Calls] = ()  #: calls of replaced versions of submissions, libraries or the harness, without rows
-    #: submission -> tasks on which a version in `left_out` has records, but some row in `shown` has no record
-    ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 def value_of(row: CallRecord) -> float | Failure:

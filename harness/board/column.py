@@ -31,6 +31,9 @@ class Column(Generic[T]):
     spare: int = 0  #: columns with the largest number are the first to be left out on a narrow terminal; 0: never
     note: str = ""  #: explanation for readers, below the board
     low_is_best: bool = False
+    #: uses on the leaderboard, and in comparisons: `r` in tables for readers, `f` in files with a line for each row,
+    #: `t` in files with a line for each row and task, `j` in JSON
+    uses: tuple[str, str] = ("", "")
 
     @property
     def heading(self) -> str:

@@ -6,15 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from harness.board import columns, rankings
-from harness.board.board import Board, Layout, rank_rows
-from harness.board.chance import with_chance, with_p_values
+from harness.board.board import Board
 from harness.board.collect import Calls
-from harness.board.column import per_row
 from harness.board.disclosure import disclosure_note
-from harness.board.hyperparameters import score_hyperparameters
-from harness.board.layouts import comparison
-from harness.board.row import make_row
-from harness.board.yardsticks import is_scored
+from harness.board.row import Row, make_row
+from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.format.reference import Reference
 from scoring import SubmissionScore, mean_score, score_submission
 
@@ -33,37 +29,35 @@ NOTES_ON_OPEN_TASKS = (
 )
 
 
-def _notes(board: Board) -> list[str]:
-    failed: dict[str, list[str]] = {}
-    for row in board.rows:
-        if row.reason:
-            failed.setdefault(row.reason, []).append(row.submission)
-    reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
-    beyond = [columns.BEYOND_NOTE] if columns.BEYOND in board.columns else []
-    others = [disclosure_note(board.withheld)] if board.withheld else NOTES_ON_OPEN_TASKS
-    tasks = rankings.notes_on_tasks(board.rows)
-    return [*reasons, *NOTES, *others, *board.hyperparameters.notes, *beyond, *tasks]
+class MeasureComparison(Board):
+    """The board that compares measures."""
 
+    title, kind = "Comparison", 1
 
-def _content(board: Board) -> list[dict[str, Any]]:
-    return [
-        {column.key: column.value(row) for column in HEAD}
-        | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": board.lines_of(row)}
-        for row in board.rows
-    ]
+    @property
+    def explanations(self) -> list[str]:
+        """The reasons for missing scores, explanations of the numbers, and the score of the hyperparameters."""
+        failed: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.reason:
+                failed.setdefault(row.reason, []).append(row.submission)
+        reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
+        beyond = [columns.BEYOND_NOTE] if columns.BEYOND in self.columns else []
+        others = [disclosure_note(self.withheld)] if self.withheld else NOTES_ON_OPEN_TASKS
+        tasks = rankings.notes_on_tasks(self.rows)
+        return [*reasons, *NOTES, *others, *self.yardsticks.notes_on_fit, *beyond, *tasks]
 
+    @property
+    def content(self) -> list[dict[str, Any]]:
+        """The rows for JSON."""
+        return [
+            self.head_of(row) | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": self.lines_of(row)}
+            for row in self.rows
+        ]
 
-HEAD = per_row(comparison("j"), tasks=())  #: the columns of a measure in JSON, apart from its results by task
-
-COMPARISON = Layout(
-    "Comparison",
-    columns=comparison("r"),
-    figures=comparison("f"),
-    lines=comparison("t"),
-    notes=_notes,
-    content=_content,
-    is_faint=lambda row: not row.complete,
-)
+    def is_secondary(self, row: Row) -> bool:
+        """Return whether a measure lacks a score."""
+        return not row.complete
 
 
 def compare_calls(
@@ -95,12 +89,13 @@ def compare_calls(
                 why = f"left out: {reason}"
                 tasks[name] = replace(tasks[name], result=why, n_models=0, failures=Counter(), calls={})
         rows.append(replace(row, family=families[measure], tasks=tasks))
-    scored = is_scored(references)
-    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0 and scored)
-    ranked = rankings.with_standings(with_p_values(ranked), rankings.compare_rows(ranked, held_out=None))
     hidden = frozenset(withheld) & references.keys()
-    fits = score_hyperparameters(references, hidden)
-    return Board(COMPARISON, ranked, list(references), withheld=hidden, is_scored=scored, hyperparameters=fits)
+    public = {name: reference for name, reference in references.items() if name not in hidden}
+    board = MeasureComparison(
+        rows, list(references), withheld=hidden, is_scored=is_scored(references),
+        yardsticks=score_yardsticks(public, references),
+    )  # fmt: skip
+    return rankings.ranked(board)
 
 
 def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:

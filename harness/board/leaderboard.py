@@ -6,64 +6,56 @@ from typing import Any
 
 from harness.board import rankings, remarks, repetitions, states
 from harness.board.across_tasks import across_tasks_object
-from harness.board.board import Board, Layout, rank_rows
-from harness.board.chance import with_chance, with_p_values
+from harness.board.board import Board
 from harness.board.collect import Calls, Collected
-from harness.board.column import TaskColumn, per_row
 from harness.board.disclosure import disclosure_note
-from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
-from harness.board.layouts import leaderboard
+from harness.board.repetitions import own_randomness_object
 from harness.board.row import Row, make_row
 from harness.board.scores import score_object
-from harness.board.stability import own_randomness_object
-from harness.board.yardsticks import Oracle, is_scored, score_oracle
+from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
-HEAD = per_row(leaderboard("j"), tasks=())  #: the columns of a row in JSON, apart from its results by task
 
+class Leaderboard(Board):
+    """The board of all recorded submissions."""
 
-def _notes(board: Board) -> list[str]:
-    explained = [column.note for column in board.columns if column.note]
-    yardsticks = [] if board.withheld else [board.oracle.note, *board.hyperparameters.notes]
-    return [RULE, *yardsticks, *explained, *rankings.notes_on_tasks(board.rows)]
+    title, kind = "Leaderboard", 0
 
+    @property
+    def explanations(self) -> list[str]:
+        """The rule, the yardsticks, and explanations of the columns."""
+        explained = [column.note for column in self.columns if column.note]
+        told = [] if self.withheld else [self.yardsticks.note_on_oracle, *self.yardsticks.notes_on_fit]
+        return [RULE, *told, *explained, *rankings.notes_on_tasks(self.rows)]
 
-def _marks(board: Board) -> list[str]:
-    unsafe = "not sandboxed: run with --unsafe-no-sandbox, never ranked."
-    lines = [] if all(row.sandboxed for row in board.rows) else [unsafe]
-    return [*lines, disclosure_note(board.withheld)] if board.withheld else lines
+    @property
+    def marks(self) -> list[str]:
+        """Explanations of rows outside the sandbox, and of hidden tasks."""
+        unsafe = "not sandboxed: run with --unsafe-no-sandbox, never ranked."
+        lines = [] if all(row.sandboxed for row in self.rows) else [unsafe]
+        return [*lines, disclosure_note(self.withheld)] if self.withheld else lines
 
+    @property
+    def content(self) -> dict[str, Any]:
+        """The whole board for JSON."""
+        head = {"rule": RULE, "remarks": list(self.remarks), **self.yardsticks.content}
+        return head | {"across_tasks": across_tasks_object(self), "rows": list(map(self._object, self.rows))}
 
-def _content(board: Board) -> dict[str, Any]:
-    rows = [_object(row, board.more) for row in board.rows]
-    yardsticks = {"oracle": board.oracle.content, "hyperparameters": board.hyperparameters.content}
-    head = {"rule": RULE, "remarks": list(board.remarks), **yardsticks}
-    return head | {"across_tasks": across_tasks_object(board), "rows": rows}
+    def is_secondary(self, row: Row) -> bool:
+        """Return whether a row is a baseline, or ran outside the sandbox."""
+        return not (row.kind == "submission" and row.sandboxed)
 
-
-def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
-    configuration = None if row.configuration is None else {"id": row.configuration.id, **asdict(row.configuration)}
-    head = {column.key: column.value(row) for column in HEAD} | {"rounded": row.rounded}
-    standing = None if row.standing is None else asdict(row.standing)
-    own = {"own_randomness": own_randomness_object(row.own_randomness)}
-    score = score_object(row.result)
-    for name, task in row.tasks.items():
-        beside = {"chance": task.chance_level, "p_value": task.p_value, "adjusted_p_value": task.adjusted_p_value}
-        score["tasks"][name] |= beside | {column.key: column.value(task) for column in more}
-    return head | {"configuration": configuration, "standing": standing} | own | score
-
-
-LEADERBOARD = Layout(
-    "Leaderboard",
-    columns=leaderboard("r"),
-    figures=leaderboard("f"),
-    lines=leaderboard("t"),
-    notes=_notes,
-    marks=_marks,
-    content=_content,
-    is_faint=lambda row: not (row.kind == "submission" and row.sandboxed),
-)
+    def _object(self, row: Row) -> dict[str, Any]:
+        configuration = None if row.configuration is None else {"id": row.configuration.id, **asdict(row.configuration)}
+        head = self.head_of(row) | {"rounded": row.rounded}
+        standing = None if row.standing is None else asdict(row.standing)
+        own = {"own_randomness": own_randomness_object(row.own_randomness)}
+        score = score_object(row.result)
+        for name, task in row.tasks.items():
+            beside = {"chance": task.chance_level, "p_value": task.p_value, "adjusted_p_value": task.adjusted_p_value}
+            score["tasks"][name] |= beside | {column.key: column.value(task) for column in self.more}
+        return head | {"configuration": configuration, "standing": standing} | own | score
 
 
 def score_calls(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
@@ -84,14 +76,18 @@ def build_board(
     `withheld` names the hidden tasks. `held_out` maps each task to its test set; it is None if some test set is not
     known. `command` returns the command line that makes outdated calls again.
     """
-    rows = make_rows(collected.shown, references, withheld)
+    hidden = frozenset(withheld) & references.keys()
+    rows = make_rows(collected.shown, references, hidden)
     lines = [
-        *task_notes, *remarks.remarks_on_records(collected, references, command),
-        *states.remark_on_missing_values(rows), *repetitions.remarks_on(collected.shown, withheld),
+        *task_notes, *remarks.remarks_on_records(collected, command),
+        *states.remark_on_missing_values(rows), *repetitions.remarks_on(collected.shown, hidden),
     ]  # fmt: skip
-    fits = score_hyperparameters(references, withheld)
-    oracle, scored = score_oracle(references, withheld), is_scored(references)
-    return ranked_board(rows, oracle, fits, lines, held_out, withheld, scored=scored)
+    public = {name: reference for name, reference in references.items() if name not in hidden}
+    board = Leaderboard(
+        rows, list(references), lines, hidden, is_scored=is_scored(references),
+        yardsticks=score_yardsticks(public, references),
+    )  # fmt: skip
+    return rankings.ranked(board, held_out)
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
@@ -101,25 +97,3 @@ def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withh
         replace(make_row(calls, score_calls(calls, references), references, withheld), settings=label)
         for calls, label in zip(shown, labels, strict=True)
     ]
-
-
-def ranked_board(
-    rows: Sequence[Row],
-    oracle: Oracle,
-    hyperparameters: Hyperparameters,
-    lines: Sequence[str],
-    held_out: Mapping[str, HeldOut] | None,
-    withheld: Collection[str],
-    *,
-    scored: bool,
-) -> Board:
-    """Return the leaderboard of these rows, with ranks, p-values and intervals, on the tasks of `oracle`.
-
-    `lines` are remarks on the records, and `withheld` names the hidden tasks. `scored` is False if no task can have an
-    official score: then no row gets a rank.
-    """
-    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
-    compared = rankings.compare_rows(ranked, held_out)
-    shown = rankings.with_standings(with_p_values(ranked), compared)
-    hidden = frozenset(withheld) & oracle.tasks.keys()
-    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, compared, scored, oracle, hyperparameters)

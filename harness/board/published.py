@@ -20,7 +20,6 @@ class PublishedRow:
     """A row of a published table."""
 
     source: str  #: where the table was published, for readers
-    label: str  #: name of the measure in the table
     measure: str | None  #: name of the library's measure with the same definition; None if there is no such measure
     values: Mapping[str, float]  #: task -> score, 0 to 100
 
@@ -37,9 +36,7 @@ def read_published(name: str) -> list[PublishedRow]:
         raise UserError(f"--published: no {name!r}", expected=", ".join(known), remedy=did_you_mean(name, known))
     tables: list[dict[str, Any]] = tomllib.loads((PAPERS / f"{name}.toml").read_text("utf-8"))["tables"]
     return [
-        PublishedRow(
-            table["source"], row["label"], row.get("measure"), dict(zip(table["tasks"], row["values"], strict=True))
-        )
+        PublishedRow(table["source"], row.get("measure"), dict(zip(table["tasks"], row["values"], strict=True)))
         for table in tables
         for row in table["rows"]
     ]

@@ -1,57 +1,17 @@
-"""Intervals of the scores and ranks of a board's rows, and the columns that show them."""
+"""Ranks a board's rows, with the intervals of their scores and ranks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from harness.board.column import Column
-from harness.board.columns import POINTS
+from harness.board.board import Board
+from harness.board.chance import with_chance, with_p_values
 from harness.board.row import Row
 from harness.format.reference import Reference
-from scoring import Comparison, HeldOut, ScoreUndefined, Standing, compare_submissions
-
-#: Explains the columns `interval`, `ranks` and `group`.
-NOTE = (
-    "interval: contains the mean score on these tasks over new trainings of the same networks (90 %). ranks: the ranks "
-    "that a submission may have; all are right together (90 %). Submissions of one group cannot be told apart. "
-    "Explained in pgdl help statistics."
-)
+from scoring import Comparison, Entry, HeldOut, ScoreUndefined, compare_submissions, rank
 
 #: Two notes: on the column `other tasks`, or on why it is missing.
 OTHER_TASKS_NOTE = "other tasks: contains the mean score on other tasks like these (90 %)."
 FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer than four scored tasks."
-
-
-def _figure(name: str, kind: type, unit: str = "") -> Column[Row]:
-    return Column(name, lambda row: None if row.standing is None else getattr(row.standing, name), kind, unit=unit)
-
-
-def _text(text: Callable[[Standing], str]) -> Callable[[Row], str]:
-    return lambda row: "-" if row.standing is None else text(row.standing)
-
-
-def _ranks(standing: Standing) -> str:
-    best, worst = standing.best_rank, standing.worst_rank
-    return str(best) if best == worst else f"{best}-{worst}"
-
-
-def _other_tasks(standing: Standing) -> str:
-    low, high = standing.tasks_low, standing.tasks_high
-    return "-" if low is None or high is None else f"{low:.1f}-{high:.1f}"
-
-
-LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR = (
-    _figure(name, float, POINTS) for name in ("low", "high", "error", "gap_error", "model_error")
-)
-BEST_RANK, WORST_RANK = _figure("best_rank", int), _figure("worst_rank", int)
-TASKS_LOW, TASKS_HIGH = (_figure(name, float, POINTS) for name in ("tasks_low", "tasks_high"))
-GROUP = replace(_figure("group", int), optional=True, spare=3, low_is_best=True)
-
-_INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
-INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, spare=5, note=NOTE)
-OTHER_TASKS = replace(
-    TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
-)
-RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=4)
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
@@ -71,23 +31,33 @@ def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
     return [OTHER_TASKS_NOTE if all(known) else FEW_TASKS_NOTE] if known else []
 
 
-def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
-    """Add to each row its intervals of score and rank in the comparison `found`; return the same rows if it is None."""
-    if found is None:
-        return list(rows)
-    return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]
+def ranked(board: Board, held_out: Mapping[str, HeldOut] | None = None) -> Board:
+    """Return a board with its rows ranked, best first, and with their p-values and intervals.
+
+    Rows that ran outside the sandbox, or were called on no task, come last and have no rank. `held_out` maps each task
+    to its test set. It is None if the size of any test set is not known.
+    """
+    rows = with_chance(board.rows)
+    entries = [
+        Entry(row.submission, row.score, row.complete, row.sandboxed and row.calls_expected > 0 and board.is_scored)
+        for row in rows
+    ]
+    rows = with_p_values([replace(rows[number], rank=place) for number, place in rank(entries).items()])
+    compared = _compare(rows, held_out)
+    standings = {} if compared is None else compared.standings
+    rows = [replace(row, standing=standings.get(str(number))) for number, row in enumerate(rows)]
+    return replace(board, rows=rows, comparison=compared)
 
 
-def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
+def _compare(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
     """Compare the ranked rows. In the result, the name of a row is its position as text, such as "0".
 
     Return None if no ranked row is complete, if no task has an official score, or if a task is hidden.
-    `held_out` maps each task to its test set. It is None if the size of any test set is not known.
     """
-    ranked = {str(number): row for number, row in enumerate(rows) if row.rank is not None}
-    if any(row.rounded for row in ranked.values()):
+    named = {str(number): row for number, row in enumerate(rows) if row.rank is not None}
+    if any(row.rounded for row in named.values()):
         return None
-    values = {name: {task: on.scored for task, on in row.tasks.items() if on.scored} for name, row in ranked.items()}
+    values = {name: {task: on.scored for task, on in row.tasks.items() if on.scored} for name, row in named.items()}
     try:
         return compare_submissions(values, held_out)
     except ScoreUndefined:  # no row is complete, or no task has an official score

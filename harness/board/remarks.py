@@ -1,28 +1,30 @@
 """Remarks below a board: on records of earlier task versions, on versions that are not shown, on unusual settings."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
-from harness.board import identical
-from harness.board.collect import Calls, Collected
+from harness.board.collect import Calls, Cell, Collected, value_of
 from harness.configuration import GIB, Configuration
-from harness.format.reference import Reference
 from harness.names import alike
 from harness.task.task_notes import abbreviated
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
+from scoring import Failure
+
+#: Kind of `find_same` -> words for a remark.
+SAME = {"files": "files under several names", "values": "values on every model"}
+
+MIN_DIFFERENT = 4  #: submissions with fewer different values are not compared, since their values may agree by chance
 
 
-def remarks_on_records(
-    collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
-) -> list[str]:
+def remarks_on_records(collected: Collected, command: Callable[[Sequence[Calls]], str]) -> list[str]:
     """Return remarks on the records of a board. `command` returns the command line that makes outdated calls again."""
     return [
         *_stale(collected.shown, command),
-        *_left_out(collected, references),
+        *_left_out(collected),
         *_similar(collected.shown),
-        *identical.remarks_on(collected.shown),
+        *(f"the same {SAME[what]}: {', '.join(names)}" for what, names in find_same(collected.shown)),
         *_versions(collected.shown),
     ]
 
@@ -55,7 +57,7 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
     return lines
 
 
-def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
+def _left_out(collected: Collected) -> list[str]:
     lines, known = [], dict[str, set[str]]()
     for other in collected.left_out:
         known.setdefault(other.submission, set()).add(other.version)
@@ -65,11 +67,7 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
             continue
         when = f" {calls.requested_at:%Y-%m-%d %H:%M} UTC" if calls.requested_at else ""
         line = f"{calls.submission}: version {calls.version[:8]}, most recently requested{when}; not shown: "
-        line += abbreviated(sorted(version[:8] for version in versions))
-        tried = {task for task, _ in calls.rows}
-        ran_on = collected.ran_on.get(calls.submission, ())
-        missing = [task for task in references if task in ran_on and task not in tried]
-        lines.append(f"{line}, which ran on {', '.join(missing)} where this one did not" if missing else line)
+        lines.append(line + abbreviated(sorted(version[:8] for version in versions)))
     return list(dict.fromkeys(lines))
 
 
@@ -82,6 +80,34 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
         f"names that could be mistaken for each other: {', '.join(sorted(names))}"
         for names in groups.values() if len(names) > 1
     ]  # fmt: skip
+
+
+def find_same(shown: Sequence[Calls]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return groups of names that are the same submission: (`files` or `values`, names), without values.
+
+    A group `files` has the same files; measures of the library are left out. A group `values` has the same result on
+    every model; groups that contain only measures, and groups with the same files, are left out.
+    """
+    submissions = {calls.submission for calls in shown if not calls.is_baseline}
+    files = _groups((calls.submission, calls.version) for calls in shown if not calls.is_baseline)
+    results = [(one.submission, frozenset((cell, value_of(row)) for cell, row in one.rows.items())) for one in shown]
+    values = _groups((name, found) for name, found in results if _n_values(found) >= MIN_DIFFERENT)
+    others = [
+        names for names in values if submissions & set(names) and not any(set(names) <= set(one) for one in files)
+    ]
+    return [*(("files", names) for names in files), *(("values", names) for names in others)]
+
+
+def _n_values(results: Iterable[tuple[Cell, float | Failure]]) -> int:
+    return len({value for _, value in results if not isinstance(value, Failure)})
+
+
+def _groups(pairs: Iterable[tuple[str, Hashable]]) -> list[tuple[str, ...]]:
+    """Return sorted groups of two or more names with the same content, from pairs (name, content)."""
+    names: dict[Hashable, set[str]] = {}
+    for name, content in pairs:
+        names.setdefault(content, set()).add(name)
+    return sorted({tuple(sorted(group)) for group in names.values() if len(group) > 1})
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:

@@ -10,7 +10,7 @@ from harness.about import About
 from harness.board.collect import Calls, value_of
 from harness.board.disclosure import rounded
 from harness.board.on_task import MISSING, SIGNIFICANT, OnTask, median_seconds
-from harness.board.stability import OwnRandomness, own_randomness
+from harness.board.repetitions import OwnRandomness, own_randomness
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from scoring import Failure, Standing, SubmissionScore, TaskScore

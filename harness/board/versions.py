@@ -1,15 +1,16 @@
-"""Chooses which version and configuration of each submission a board shows: the most recently requested."""
+"""Reads the recorded calls of a board: of each submission, the version and configuration that was requested last."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from harness.about import About
-from harness.board.collect import Calls, Collected, RowKey
+from harness.board.collect import Calls, Cell, Collected, RowKey, repeats_of
 from harness.configuration import RECORDED, Configuration, configuration_from, recorded_configuration
 from harness.format.reference import Reference
 from harness.records import Record, Records, Request
-from harness.records.versions import RecordedCall, newest_of_version, recorded_versions
+from harness.records.versions import newest_of_version, recorded_versions
+from harness.task.contents import Contents
 
 
 def find_versions(
@@ -32,7 +33,7 @@ def find_versions(
     recorded = recorded_versions(records, references)
     unrequested = [one for one in recorded if one not in requested]
     of_versions = (newest_of_version(records, version, references) for version in unrequested)
-    first = [row for rows in of_versions if (row := next((one for one in rows if is_of(references, one)), None))]
+    first = [row for rows in of_versions if (row := next((one for one in rows if _is_of(references, one)), None))]
     first.sort(key=lambda row: row.id)
     newest_first = [*map(_requested_calls, reversed(requested.values())), *map(_unrequested_calls, reversed(first))]
     all_calls = [replace(calls, age=age) for age, calls in enumerate(newest_first)]
@@ -79,13 +80,43 @@ def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, e
     return Collected(sorted(shown, key=lambda calls: calls.row_key), left_out)
 
 
+def read_records(
+    records: Records, found: Collected, references: Mapping[str, Reference], contents: Mapping[str, Contents]
+) -> Collected:
+    """Return the calls of a board (`find_versions`) with their records from the database.
+
+    `contents` maps tasks to the digests of their present models and data. Records with other digests belong to an
+    earlier version of the task. For tasks that are not in `contents`, all records are taken.
+    """
+    shown = []
+    for calls in found.shown:
+        rows = newest_of_version(records, calls.row_key, references)
+        shown.append(_with_records(calls, (row for row in rows if _is_of(references, row)), contents))
+    return replace(found, shown=shown)
+
+
+def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
+    """Add `records`, oldest first, to the calls. `Calls.stale` gets the models that have only outdated records."""
+    rows: dict[Cell, Record] = {}
+    repetitions, stale = [], set()
+    for row in records:
+        present = contents.get(row.task)
+        if present is not None and (present.models.get(row.model), present.data) != (row.model_digest, row.data_digest):
+            if not row.repeat and row.model in present.models:
+                stale.add((row.task, row.model))
+        elif row.repeat:
+            repetitions.append(row)
+        else:
+            rows[row.task, row.model] = row
+    return replace(calls, rows=rows, stale=frozenset(stale - rows.keys()), repeats=repeats_of(repetitions))
+
+
 def configuration_of(record: Record) -> Configuration:
     """Return the configuration that the columns of a record describe."""
     return recorded_configuration(*(getattr(record, name) for name in RECORDED))
 
 
-def is_of(references: Mapping[str, Reference], row: Record | RecordedCall) -> bool:
-    """Return whether a record belongs to a model of one of these tasks."""
+def _is_of(references: Mapping[str, Reference], row: Record) -> bool:
     return row.task in references and row.model in references[row.task].gaps
 
 

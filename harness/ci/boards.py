@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from harness.board.collect import Calls, Collected
-from harness.board.recorded import read_records
-from harness.board.versions import find_versions
+from harness.board.versions import find_versions, read_records
 from harness.ci.git import GitEntry, Repository
 from harness.ci.reading import RefusedError, read_submission
 from harness.configuration import Configuration

@@ -1,18 +1,14 @@
 """Renders the comment on a change in Markdown, from a report that may be forged.
 
 Every text of a report is written as code, so that GitHub interprets nothing in it. Only the standard library is
-imported: `python3 -m harness.ci.comment FILE` works without an installation.
+imported: `harness.ci.post` needs no installation.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
 from harness import markdown
-from harness.ci.report import MAX_BYTES, MAX_OTHERS, ChangeReport, Line, ReportError
-from harness.errors import UserError
-from harness.reading import read_regular
+from harness.ci.report import MAX_OTHERS, ChangeReport, Line
 from harness.text import p_value_equation, p_value_text
 
 #: First line of every comment, by which a job finds the earlier comment to replace.
@@ -150,18 +146,3 @@ def _rank(rank: int | None) -> str:
 
 def _number(number: float | None, report: ChangeReport) -> str:
     return "-" if number is None else f"{number:.{min(max(report.decimals, 0), 4)}f}"
-
-
-def main() -> int:
-    """Print the comment on the report in the file `sys.argv[1]`, and return the exit code."""
-    try:
-        report = ChangeReport.parse(read_regular(Path(sys.argv[1]), MAX_BYTES, links=False))
-    except (IndexError, UserError, ReportError) as error:
-        print(f"harness.ci.comment: expected the file of a report: {error}", file=sys.stderr)
-        return 2
-    sys.stdout.write(render(report))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Compares the boards before and after a change, and writes the lines of a report."""
+"""Compares the boards before and after a change, and writes the lines and notes of a report."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from harness.board.board import Board
 from harness.board.collect import Calls
-from harness.board.identical import same_files, same_values
 from harness.board.on_task import MISSING
+from harness.board.remarks import find_same
 from harness.board.row import Row
 from harness.ci.change import Change, path_in_repository
 from harness.ci.reading import Touched
 from harness.ci.report import Line, Moved, Same
 from harness.outcome import Outcome
+from harness.task.task_notes import abbreviated
 
 
 def lines_of(
@@ -52,8 +53,7 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
     """Return the groups of submissions with the same files or values that include a submission of `touched`."""
-    groups = [("files", names) for names in same_files(shown)] + [("values", names) for names in same_values(shown)]
-    return [Same(what, tuple(names)) for what, names in groups if not set(touched).isdisjoint(names)]
+    return [Same(what, names) for what, names in find_same(shown) if not set(touched).isdisjoint(names)]
 
 
 def missing_in(board: Board, names: Collection[str]) -> list[str]:
@@ -68,6 +68,26 @@ def without_ranks(line: Line) -> Line:
         line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_p_value=None, below="",
         below_p_value=None,
     )  # fmt: skip
+
+
+def notes_on(change: Change, folder: str, unknown: Sequence[str]) -> list[str]:
+    """Return a line for each note on a change.
+
+    `unknown`: submissions at the base that the change overwrites, and of which records are missing.
+    """
+    notes = []
+    for name in change.diverged:
+        done = "changed" if name in change.before else "removed"
+        notes.append(
+            f"{name}: the base has {done} it since the change branched off, so a merge may conflict, or give other "
+            "files than those evaluated here; rebase the change, or merge the base into it"
+        )
+    if unknown:
+        lacking = f"at the base, records of {abbreviated(unknown)} are missing or stale"
+        notes.append(f"no ranks before the change: {lacking}; pgdl ci without --base makes them")
+    if stray := [path for path in change.others if folder != "." and path.startswith(f"{folder}/")]:
+        notes.append(f"no submissions, by their names: {abbreviated(stray)}; expected NAME.py, NAME.zip or a folder")
+    return notes
 
 
 def newest_rows(board: Board) -> dict[str, Row]:

@@ -54,9 +54,9 @@ def command(
     shown = found.board.with_columns(columns)
     formats.show(shown, form, wide, explain)
     if html is not None and found.site is not None:
-        from harness.site import draw_card, write_site
+        from harness.site import write_site
 
-        head = write_site(found.site.with_columns(columns), html, draw_card(shown, found.site.settings.title))
+        head = write_site(found.site.with_columns(columns), html)
         say(f"Written: {html / 'index.html'} (digest of all records: {head})", err=True)
     if output is not None:
         say(f"Written: {', '.join(map(str, write(shown, output / STEM)))}", err=True)

@@ -79,7 +79,7 @@ def command(
         console.print(pgdl.UNSAFE, style="bold red")
     console.print(f"Records: {found.records}")
     if output is not None:
-        oracle = found.oracle.score
+        oracle = shown.yardsticks.oracle.score
         written([*write(shown, output), *_plot(shown, oracle.mean if oracle else None, output)], quiet=quiet)
     return 1 if found.failed else 0
 

@@ -50,8 +50,8 @@ def _show(found: "pgdl.ScoreResult", form: str) -> None:
         for line in found.remarks:
             say(line, dim=True)
         return
+    from harness.board.repetitions import own_randomness_object
     from harness.board.scores import score_object
-    from harness.board.stability import own_randomness_object
 
     rounded = {"rounded": sorted(found.withheld)} if found.withheld else {}
     objects = [

@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 import pgdl
 from harness.board.disclosure import DECIMALS, disclosure_note
+from harness.board.repetitions import describe
 from harness.board.scores import decimal, official
-from harness.board.stability import describe
 from harness.board.states import no_score
 from harness.tables import print_lines, print_table, wide_console
 from scoring import RULE, SubmissionScore, TaskScore

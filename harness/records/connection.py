@@ -1,24 +1,25 @@
 """Connections to the results database: SQLite or PostgreSQL."""
 
 import os
+import sqlite3
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import unquote
 
 import sqlalchemy
 from sqlalchemy import URL, event, func, select
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import Connection, Engine, ExceptionContext
 from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyError
 
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.extras import install
-from harness.records.protection import guard
+from harness.sqlite import StatementWatch, protect, require_sound
 from harness.text import printable
 
 BUSY_S = 60  #: seconds for which a transaction waits for a lock of another program
@@ -38,6 +39,8 @@ DAMAGED = ("database disk image is malformed", "file is not a database")
 
 #: Longest absolute path that SQLite opens, in bytes: its MAX_PATHNAME of 512, less `-journal`.
 LONGEST_PATH = 504
+
+_WATCH = "watch"  #: key of the `StatementWatch` in `Connection.info`
 
 T = TypeVar("T")
 
@@ -93,7 +96,7 @@ class Database:
         self.file = _file_of(self.url)  #: path of an SQLite database; None for PostgreSQL
         self.name = str(address) if self.file is None else str(self.url.database)  #: for messages, without passwords
         if self.file is not None:
-            guard(self.engine, self.file, read_only=read_only)
+            _guard(self.engine, self.file, read_only=read_only)
             event.listen(self.engine, "do_connect", lambda *_: self._require_unmoved())
             event.listen(self.engine, "connect", self._remember_file)
         self._address = address
@@ -229,3 +232,25 @@ def _engine_of(url: URL) -> Engine:
 
         watch(engine, url)
     return engine
+
+
+def _guard(engine: Engine, file: Path, *, read_only: bool) -> None:
+    """Check `file` before an engine connects to it, and protect every connection by `harness.sqlite.protect`."""
+
+    @event.listens_for(engine, "do_connect")
+    def _before(*_: Any) -> None:
+        require_sound(file)
+
+    @event.listens_for(engine, "connect")
+    def _protect(connection: sqlite3.Connection, record: Any) -> None:
+        record.info[_WATCH] = protect(connection, file, read_only=read_only)
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def _begin(connection: Connection, *_: Any) -> None:
+        watch: StatementWatch = connection.info[_WATCH]
+        watch.begin()
+
+    @event.listens_for(engine, "handle_error")
+    def _reason(context: ExceptionContext) -> BaseException | None:
+        watch: StatementWatch | None = context.connection.info.get(_WATCH) if context.connection else None
+        return watch.reason if watch is not None else None

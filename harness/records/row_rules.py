@@ -4,14 +4,15 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, Integer, Text
 
-from harness.configuration import configuration_from
-from harness.outcome import LONGEST_TIME_S, Outcome
+from harness.configuration import RECORDED, Configuration, configuration_from, recorded_configuration
+from harness.outcome import LONGEST_TIME_S, WITHHELD, Outcome
 from harness.records.tables import UtcDateTime
 from harness.text import is_line, is_text
 
@@ -111,3 +112,40 @@ def _is_object(value: object) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) and all(_has(one, LONGEST_TEXT) and is_text(one) for one in found.values())
+
+
+class Agreement(NamedTuple):
+    """A rule for a column that depends on other columns of the row. All values follow the rules of their columns."""
+
+    column: str
+    others: tuple[str, ...]
+    #: value of the column, values of the others -> the expected value in words; empty if they agree
+    expected: Callable[..., str]
+
+
+def _expected_value(value: float | None, outcome: str) -> str:
+    if (outcome == Outcome.OK) == (value is not None):
+        return ""
+    return "a number" if value is None else f"none, because the outcome is {outcome}"
+
+
+def _expected_message(message: str, outcome: str) -> str:
+    return "no message, because the outcome is OK" if outcome == Outcome.OK and message not in ("", WITHHELD) else ""
+
+
+def _expected_configuration(read: Callable[..., Configuration], name: str, *settings: Any) -> str:
+    described = read(*settings).id
+    return "" if name == described else f"{described}, by the settings in the row"
+
+
+AGREEMENTS = (
+    Agreement("value", ("outcome",), _expected_value),
+    Agreement("message", ("outcome",), _expected_message),
+    Agreement("configuration", RECORDED, partial(_expected_configuration, recorded_configuration)),
+    Agreement("configuration", ("settings",), partial(_expected_configuration, configuration_from)),
+)
+
+
+def agreements_of(columns: Collection[str]) -> list[Agreement]:
+    """Return the agreements whose `column` and `others` are all in `columns`."""
+    return [one for one in AGREEMENTS if {one.column, *one.others} <= set(columns)]

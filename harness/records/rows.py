@@ -9,9 +9,8 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.types import NullType
 
 from harness.errors import UserError
-from harness.records.agreements import Agreement, agreements_of
 from harness.records.connection import Database
-from harness.records.row_rules import Rule, rule_of
+from harness.records.row_rules import Agreement, Rule, agreements_of, rule_of
 from harness.records.tables import Stored
 from harness.text import printable
 

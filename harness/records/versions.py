@@ -1,7 +1,6 @@
 """Queries for leaderboards: which versions of submissions have records, and on which machines."""
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
 from sqlalchemy import case, func, null, select
 
@@ -14,17 +13,6 @@ LONGEST = 200  #: maximum number of characters of the name of a machine class
 
 #: Name of a submission, digest of its files, ID of a configuration.
 Version = tuple[str, str, str]
-
-
-class RecordedCall(NamedTuple):
-    """A recorded call of a submission on a model. The digests show whether submission, model or data have changed."""
-
-    submission_digest: str
-    configuration: str
-    task: str
-    model: str
-    model_digest: str
-    data_digest: str
 
 
 def recorded_versions(records: Records, tasks: Collection[str]) -> list[Version]:
@@ -55,14 +43,6 @@ def has_several_builds(records: Records, task: str) -> bool:
         select(table.model, table.model_digest, table.data_digest).where(table.task == task).distinct()
     )
     return len(found) > len({model for model, _, _ in found}) or len({data for _, _, data in found}) > 1
-
-
-def recorded_calls(records: Records, submission: str, tasks: Collection[str]) -> list[RecordedCall]:
-    """Return the recorded calls of all versions of a submission on these tasks, without repetitions (`--repeat`)."""
-    table = EVALUATIONS.c
-    chosen = table.submission == submission, table.task.in_(list(tasks)), table.repeat == 0
-    query = select(*(table[name] for name in RecordedCall._fields)).where(*chosen).distinct()
-    return [RecordedCall(*row) for row in records.rows(query)]
 
 
 def machine_classes(records: Records, keys: Collection[str]) -> list[str]:

@@ -64,7 +64,7 @@ def board_axis(board: Board) -> BoardAxis:
     highest = max((row.standing.high if row.standing else row.score or 0.0 for row in board.rows), default=0.0)
     levels = [row.chance_level for row in board.rows if row.chance_level is not None]
     oracle = None
-    if (spread := board.oracle.score) is not None:
+    if (spread := board.yardsticks.oracle.score) is not None:
         low, high = spread.mean - (spread.deviation or 0.0), spread.mean + (spread.deviation or 0.0)
         oracle = (low, high) if high <= FARTHEST * highest else None
     top = max(highest, *levels, oracle[1] if oracle else 0.0) or 1.0

@@ -2,19 +2,16 @@
 
 from collections import Counter
 from dataclasses import replace
-from typing import TypeVar
 
 from harness.board.board import Board
 from harness.board.disclosure import DECIMALS
-from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
-from harness.board.leaderboard import make_rows, ranked_board
+from harness.board.leaderboard import Leaderboard, make_rows
 from harness.board.on_task import OnTask
+from harness.board.rankings import ranked
 from harness.board.row import Row
-from harness.board.yardsticks import Yardstick, is_scored, score_oracle
+from harness.board.yardsticks import is_scored, score_yardsticks
 from harness.site.data import SiteData, SiteSettings, TaskFacts, WithheldResults, key_of
 from scoring import mean_score
-
-Y = TypeVar("Y", bound=Yardstick)
 
 
 def leaderboard(data: SiteData) -> Board:
@@ -22,18 +19,12 @@ def leaderboard(data: SiteData) -> Board:
     settings, given = data.settings, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], settings) if key_of(row) in given else row for row in rows]
-    fits = score_hyperparameters(data.references)
-    fits = Hyperparameters(_on_all(fits.in_sample, settings))
-    oracle = _on_all(score_oracle(data.references), settings)
-    scored = is_scored(data.references) or bool(settings.hidden_scored)
-    return ranked_board(
-        rows, oracle, fits, settings.remarks, data.held_out, settings.hidden, scored=scored
-    ).with_columns(settings.columns)
-
-
-def _on_all(computed: Y, settings: SiteSettings) -> Y:
-    """Return reference scores (the noisy oracle's, for example) in which each hidden task is listed without a score."""
-    return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
+    board = Leaderboard(
+        rows, list(settings.tasks), settings.remarks, frozenset(settings.hidden),
+        yardsticks=score_yardsticks(data.references, settings.tasks),
+        is_scored=is_scored(data.references) or bool(settings.hidden_scored),
+    )  # fmt: skip
+    return ranked(board, data.held_out).with_columns(settings.columns)
 
 
 def _with_withheld(row: Row, given: WithheldResults, settings: SiteSettings) -> Row:

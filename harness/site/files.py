@@ -20,8 +20,7 @@ from harness.format.layout import REFERENCE, REFERENCES
 from harness.format.reference import Reference, parse_reference, reference_entry
 from harness.reading import open_below, read_below
 from harness.shell import is_version
-from harness.site.bounds import require_plain
-from harness.site.chain import read_chain, to_chain
+from harness.site.chain import read_chain, require_plain, to_chain
 from harness.site.data import SiteData, SiteRecord, SiteSettings, find_stray
 from harness.validation import first_problem
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -13,7 +13,7 @@ import jinja2
 
 from harness.board import formats
 from harness.board.board import Board
-from harness.board.insight import Insight, find_insights
+from harness.board.insight import find_insights
 from harness.site.board import leaderboard
 from harness.site.data import SiteData, TaskFacts
 from harness.site.on_comparison import values_script
@@ -40,44 +40,33 @@ class TaskLink:
     facts: TaskFacts
 
 
-@dataclass(frozen=True)
-class Site:
-    """A site before its pages are rendered."""
+def render_site(data: SiteData, head: str = "") -> dict[str, bytes]:
+    """Return path -> content of all pages, of their styles and scripts, and of files to download.
 
-    data: SiteData
-    head: str  #: last digest of the chain of records
-    board: Board
-    pages: Sequence[str]  #: path of each row's page
-    tasks: Sequence[TaskLink]
-    insights: Mapping[int, Mapping[str, Insight]]  #: position of a row -> task -> explanation of its score
-
-
-def make_site(data: SiteData, head: str = "") -> Site:
-    """Compute the board of a site, and explain its scores. `head` is the last digest of the chain of records."""
-    board, facts = leaderboard(data), data.settings.tasks
-    links = [TaskLink(name, page, facts[name]) for name, page in zip(facts, _distinct("tasks", facts), strict=True)]
-    return Site(data, head, board, paths_of(board), links, find_insights(board.rows))
-
-
-def render_site(site: Site, *, has_card: bool = False) -> dict[str, bytes]:
-    """Return path -> content of all pages, of their styles and scripts, and of files to download."""
-    data, board, pages = site.data, site.board, site.pages
+    `head` is the last digest of the chain of records.
+    """
+    board, settings = leaderboard(data), data.settings
+    pages = paths_of(board)
+    paths = zip(settings.tasks.items(), _distinct("tasks", settings.tasks), strict=True)
+    tasks = [TaskLink(name, page, facts) for (name, facts), page in paths]
+    common: dict[str, Any] = {"tasks": tasks, "head": head, "site_title": settings.title}
     downloads = {f"leaderboard{form.SUFFIX}": form.render(board) for form in map(formats.find, DOWNLOADS)}
-    first = index_page(data, board, pages)
     rendered: dict[str, str | bytes] = {
-        "index.html": _render("index.html", site, downloads=downloads, has_card=has_card, **first),
-        "reading.html": _render("reading.html", site, withheld=data.settings.hidden),
+        "index.html": _render("index.html", **common, downloads=downloads, **index_page(data, board, pages)),
+        "reading.html": _render("reading.html", **common, withheld=settings.hidden),
+        "compare.html": _render("compare.html", **common),
+        "values.js": values_script(data, board, pages),
     }
-    links = {task.name: task.page for task in site.tasks}
-    for page, content in zip(pages, submission_pages(board, site.insights, pages), strict=True):
+    links = {task.name: task.page for task in tasks}
+    insights = find_insights(board.rows)
+    for page, content in zip(pages, submission_pages(board, insights, pages), strict=True):
         parts = [part | {"page": links[part["name"]]} for part in content["parts"]]
-        rendered[page] = _render("submission.html", site, up="../", **content | {"parts": parts})
-    for task in site.tasks:
+        rendered[page] = _render("submission.html", **common, up="../", **content | {"parts": parts})
+    for task in tasks:
         content = task_page(board, task.name, data.references.get(task.name), pages)
-        rendered[task.page] = _render("task.html", site, up="../", task=task, **content)
+        rendered[task.page] = _render("task.html", **common, up="../", task=task, **content)
     rendered |= downloads
     rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "icon.svg", *SCRIPTS, "compare.js")}
-    rendered |= {"compare.html": _render("compare.html", site), "values.js": values_script(data, board, pages)}
     return {path: one if isinstance(one, bytes) else one.encode() for path, one in rendered.items()}
 
 
@@ -86,13 +75,11 @@ def render_report(page: Mapping[str, Any]) -> str:
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "others")}
     ending = re.compile("</(?=script)", re.IGNORECASE)  # a script must not end its own element
     assets = {"css": _asset("site.css"), "inlined": [ending.sub(r"<\\/", _asset(name)) for name in SCRIPTS]}
-    return _render("submission.html", None, up="../", single=True, **{**page, **unlinked, **assets})
+    return _render("submission.html", up="../", single=True, **{**page, **unlinked, **assets})
 
 
-def _render(template: str, site: Site | None, *, up: str = "", single: bool = False, **content: Any) -> str:
+def _render(template: str, *, up: str = "", single: bool = False, **content: Any) -> str:
     common = {"up": up, "single": single, "scripts": SCRIPTS, "version": metadata.version("pgdl-harness")}
-    if site is not None:
-        common |= {"tasks": site.tasks, "head": site.head, "site_title": site.data.settings.title}
     return _environment().get_template(template).render(**common, **content)
 
 

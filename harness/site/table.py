@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from harness.board import columns, rankings
+from harness.board import columns
 from harness.board.board import Board
 from harness.board.column import Column
 from harness.board.on_task import OnTask, counted
@@ -14,7 +14,7 @@ from harness.board.scores import decimal
 #: The columns that are always shown; readers can add all others.
 IN_A_ROW = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.RUNTIME, columns.SCORE,
-    rankings.RANKS,
+    columns.RANKS,
 )  # fmt: skip
 
 #: Maximum number of tasks with wide cells.
@@ -88,7 +88,7 @@ def _row(row: Row, page: str, most: float) -> dict[str, Any]:
         "page": page,
         "anchor": f"row-{PurePosixPath(page).stem}",
         "rank": DASH if row.rank is None else str(row.rank),
-        "ranks": "" if standing is None else rankings.RANKS.shown(row).replace("-", DASH),
+        "ranks": "" if standing is None else columns.RANKS.shown(row).replace("-", DASH),
         "marks": [mark for mark in (columns.mark_of(row), row.settings) if mark],
         "score": _shown(decimal(row.score, 1)),
         "lacks": counted(row.failures) if row.score is None else "",
@@ -121,10 +121,10 @@ def _shown(text: str) -> str:
 
 
 def _yardsticks(board: Board) -> list[dict[str, Any]]:
-    fits, rows = board.hyperparameters, []
+    rows = []
     for name, about, yardstick in (
-        ("noisy oracle", "oracle", board.oracle),
-        ("hyperparameters", "hyperparameters", fits.in_sample),
+        ("noisy oracle", "oracle", board.yardsticks.oracle),
+        ("hyperparameters", "hyperparameters", board.yardsticks.fit),
     ):
         scores = [yardstick.score, *(yardstick.tasks.get(task) for task in board.tasks if len(board.tasks) > 1)]
         score, *tasks = [DASH if one is None else decimal(one.mean, 1) for one in scores]

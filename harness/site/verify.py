@@ -3,27 +3,25 @@
 Processors differ in the last digits of logarithms and sums, so unrounded numbers may differ by `ROUNDING`.
 """
 
-import json
 import math
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import islice, takewhile, zip_longest
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from harness.errors import UserError
-from harness.format.files import MAX_JSON
-from harness.parsing import parse_json
 from harness.reading import read_below
-from harness.site.bounds import MAX_DIFFERENCES, MAX_MESSAGE
-from harness.site.card import CARD
 from harness.site.files import SETTINGS, read_files, to_files
-from harness.site.pages import make_site, render_site
+from harness.site.pages import render_site
 from harness.text import cut
 
-BOARD = "leaderboard.json"
+#: Maximum number of reported differences, and of characters of a message.
+MAX_DIFFERENCES, MAX_MESSAGE = 1000, 500
+
+#: Numbers of characters that a message shows of a line: before the first difference, and in all.
+BEFORE, SHOWN = 20, 80
 
 #: Unrounded numbers with at most this relative difference are equal.
 ROUNDING = 1e-9
@@ -43,12 +41,11 @@ class Verified:
     head: str  #: last digest of the chain of records
     n_records: int
     n_files: int  #: number of compared files
-    unchecked: tuple[str, ...]  #: files that are not compared: at most the preview picture
     withheld: tuple[str, ...]  #: hidden tasks, whose results cannot be verified
 
 
 def verify_site(directory: Path | str) -> Verified:
-    """Compute a site again from its data, and compare every file but `card.png`. The site may be hostile.
+    """Compute a site again from its data, and compare every file. The site may be hostile.
 
     Raise `UserError` if the data are missing or malformed, if a record has a wrong digest, or if another version of
     this program made the site.
@@ -59,53 +56,22 @@ def verify_site(directory: Path | str) -> Verified:
     try:
         data = read_files(directory)
         files, head = to_files(data)
-        has_card = _names_card(directory)
-        files |= render_site(make_site(data, head), has_card=has_card)
+        files |= render_site(data, head)
     except UserError as error:
         raise UserError(cut(str(error).replace("\n", "; "), MAX_MESSAGE)) from error
-    unchecked = (CARD,) if has_card else ()
-    found = islice(_differences(files, unchecked, directory), MAX_DIFFERENCES)
+    found = islice(_differences(files, directory), MAX_DIFFERENCES)
     differences = tuple(cut(line, MAX_MESSAGE) for line in found)
     hidden = tuple(cut(name, MAX_MESSAGE) for name in data.settings.hidden)
-    return Verified(differences, head, len(data.records), len(files), unchecked, hidden)
+    return Verified(differences, head, len(data.records), len(files), hidden)
 
 
-def _names_card(directory: Path) -> bool:
-    try:
-        return b'<meta property="og:image"' in read_below(directory, "index.html", MAX_JSON)
-    except UserError:
-        return os.path.lexists(directory / CARD)  # `_differences` reports the page alone
-
-
-def _differences(computed: Mapping[str, bytes], unchecked: Collection[str], directory: Path) -> Iterator[str]:
-    """Yield a line on the first row that differs, and on each file that differs, is missing, or is not of the site."""
-    yield from _rows(computed[BOARD], directory)
+def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str]:
+    """Yield a line on each file that differs, is missing, or is not of the site."""
     for name, content in computed.items():
         if (problem := _problem(content, directory, name)) is not None:
             yield f"{name}: {problem}"
-    yield from (f"{name}: missing" for name in unchecked if not (directory / name).is_file())
     folders = {folder.as_posix() for name in computed for folder in PurePosixPath(name).parents}
-    yield from sorted(islice(_strange(directory, "", {*computed, *unchecked}, folders), MAX_DIFFERENCES))
-
-
-def _rows(computed: bytes, directory: Path) -> Iterator[str]:
-    try:
-        found = parse_json(_read(directory, BOARD, computed))["rows"]
-        pairs = list(zip(json.loads(computed)["rows"], found, strict=False))
-    except (UserError, ValueError, LookupError, TypeError):
-        return  # `_differences` reports the file
-    for number, (expected, row) in enumerate(pairs, start=1):
-        if not _same(json.dumps(expected), json.dumps(row)):
-            yield f"{BOARD}: row {number} ({expected['submission']}): {_first(expected, row)}"
-            return
-
-
-def _first(expected: Any, found: Any, where: str = "") -> str:
-    """Return a text on the first value that differs: its keys, such as `tasks.cifar10.official`, and both values."""
-    if isinstance(expected, dict) and isinstance(found, dict) and expected.keys() == found.keys():
-        key = next(key for key in expected if not _same(json.dumps(expected[key]), json.dumps(found[key])))
-        return _first(expected[key], found[key], f"{where}.{key}" if where else key)
-    return f"{where or 'row'}: computed {json.dumps(expected)}, found {json.dumps(found)}"
+    yield from sorted(islice(_strange(directory, "", computed, folders), MAX_DIFFERENCES))
 
 
 def _strange(directory: Path, below: str, names: Collection[str], folders: Collection[str]) -> Iterator[str]:
@@ -127,15 +93,22 @@ def _problem(content: bytes, directory: Path, name: str) -> str | None:
     if (directory / name).is_symlink():
         return None  # `_strange` reports links
     try:
-        found = _read(directory, name, content)
+        found = read_below(directory, name, 2 * len(content) + 1000)
     except UserError as error:
         return str(error).removeprefix(f"{directory / name}: ")
-    same = found == content or _same(*(one.decode(errors="surrogateescape") for one in (content, found)))
-    return None if same else f"line {_line(content, found)} differs"
+    lines = (one.decode(errors="surrogateescape").split("\n") for one in (content, found))
+    for number, pair in enumerate(zip_longest(*lines), start=1):
+        if None in pair or not _same(*pair):
+            return f"line {number}: {_difference(*pair)}"
+    return None
 
 
-def _read(directory: Path, name: str, expected: bytes) -> bytes:
-    return read_below(directory, name, 2 * len(expected) + 1000)
+def _difference(expected: str | None, found: str | None) -> str:
+    """Return words on two different lines, with both texts near the first difference; None is a missing line."""
+    pairs = zip(expected or "", found or "", strict=False)
+    start = max(0, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) - BEFORE)
+    texts = ["no line" if line is None else repr(line[start : start + SHOWN]) for line in (expected, found)]
+    return f"expected {texts[0]}, found {texts[1]}"
 
 
 def _same(expected: str, found: str) -> bool:
@@ -156,8 +129,3 @@ def _is_rounding(expected: str, found: str) -> bool:
         return True
     digits = [len(re.sub(r"e.*|\D", "", one)) for one in (expected, found)]
     return all(repr(float(one)) == one for one in (expected, found)) and max(digits) >= ALL_DIGITS
-
-
-def _line(expected: bytes, found: bytes) -> int:
-    pairs = zip(expected.splitlines(), found.splitlines(), strict=False)
-    return 1 + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

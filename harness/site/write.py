@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError, writing
-from harness.site.card import CARD
 from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
-from harness.site.pages import make_site, render_report, render_site
+from harness.site.pages import render_report, render_site
 
 #: Directory with the files of a new site, until it is complete. An interrupted `write_site` leaves it.
 _NEW = ".new"
@@ -17,21 +16,18 @@ _NEW = ".new"
 #: Names in the directory of a site.
 _NAMES = {
     "assets", "compare.html", "data", "index.html", "leaderboard.csv", "leaderboard.json", "leaderboard.md",
-    "leaderboard.tex", "reading.html", "submissions", "tasks", "values.js", CARD, _NEW,
+    "leaderboard.tex", "reading.html", "submissions", "tasks", "values.js", _NEW,
 }  # fmt: skip
 
 
-def write_site(data: SiteData, directory: Path, card: bytes | None = None) -> str:
+def write_site(data: SiteData, directory: Path) -> str:
     """Write a site to a directory, and return the last digest of its records. An earlier site there is replaced.
 
-    `card` is the preview picture of `draw_card`, if there is one. Raise `UserError` if the directory contains anything
-    but a site, or cannot be written.
+    Raise `UserError` if the directory contains anything but a site, or cannot be written.
     """
     require_replaceable(directory)
     files, head = to_files(data)
-    files |= render_site(make_site(data, head), has_card=card is not None)
-    if card is not None:
-        files[CARD] = card
+    files |= render_site(data, head)
     temporary = directory / _NEW
     with writing(directory):
         _remove(temporary)  # possibly a link to another directory, into which files would be written

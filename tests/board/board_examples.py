@@ -11,8 +11,7 @@ import numpy as np
 from harness.board.board import Board
 from harness.board.collect import Calls, Collected
 from harness.board.comparison import compare_calls
-from harness.board.recorded import read_records
-from harness.board.versions import find_versions
+from harness.board.versions import find_versions, read_records
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records, Request

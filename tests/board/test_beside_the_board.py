@@ -13,9 +13,8 @@ from harness.board.board import Board
 from harness.board.collect import Collected
 from harness.board.columns import BEYOND, BEYOND_NOTE
 from harness.board.formats import find, table
-from harness.board.hyperparameters import score_hyperparameters
 from harness.board.leaderboard import build_board
-from harness.board.yardsticks import Oracle, ScoreSpread, score_oracle
+from harness.board.yardsticks import ScoreSpread, Yardstick, Yardsticks, score_yardsticks
 from harness.format.reference import Reference, read_reference
 from harness.tables import wide_console
 from harness.task.layout import TaskDirectory
@@ -40,9 +39,9 @@ def test_the_oracle_changes_no_rank_interval_or_group(
 ) -> None:
     usual = with_oracle(known)
     assert [row.submission for row in usual.rows] == ["best", "other"]
-    other = Oracle.of(dict.fromkeys(known, ScoreSpread(1.0, 0.1)))
-    monkeypatch.setattr("harness.board.leaderboard.score_oracle", lambda *_: other)
-    assert replace(with_oracle(known), oracle=usual.oracle) == usual
+    other = Yardsticks(Yardstick.of(dict.fromkeys(known, ScoreSpread(1.0, 0.1)), known))
+    monkeypatch.setattr("harness.board.leaderboard.score_yardsticks", lambda *_: other)
+    assert replace(with_oracle(known), yardsticks=usual.yardsticks) == usual
 
 
 def test_each_draw_is_scored_as_a_measure_is(known: dict[str, Reference]) -> None:
@@ -53,8 +52,8 @@ def test_each_draw_is_scored_as_a_measure_is(known: dict[str, Reference]) -> Non
 
 
 def test_it_is_the_mean_of_many_draws_and_the_same_every_time(known: dict[str, Reference]) -> None:
-    oracle = score_oracle(known)
-    assert oracle == score_oracle(known)
+    oracle = score_yardsticks(known, known).oracle
+    assert oracle == score_yardsticks(known, known).oracle
     toy, second = oracle.tasks["toy"], oracle.tasks["second"]
     assert toy is not None
     assert second is not None
@@ -71,8 +70,8 @@ def test_every_format_with_explanations_says_what_the_oracle_is(known: dict[str,
     assert found.content["oracle"]["tasks"].keys() == known.keys()
     assert found.content["oracle"]["draws"] == ORACLE_DRAWS
     for text in explained(found):
-        assert found.oracle.score is not None
-        assert f"noisy oracle: {found.oracle.score.text()}" in text.replace("\\", "")
+        assert found.yardsticks.oracle.score is not None
+        assert f"noisy oracle: {found.yardsticks.oracle.score.text()}" in text.replace("\\", "")
     assert "oracle" not in str(find("csv").render(found))
 
 
@@ -80,12 +79,12 @@ def test_it_is_there_even_when_nobody_else_is_and_nobody_can_take_its_place(know
     for records in ([], rows("noisy_oracle", [1.0] * 8)):
         found = build_board(collect(records, known), known)
         assert [row.kind for row in found.rows] == ["submission"] * bool(records)
-        assert found.oracle == score_oracle(known)
+        assert found.yardsticks == score_yardsticks(known, known)
 
 
 def test_of_a_withheld_task_and_of_a_mean_with_one_it_says_nothing(known: dict[str, Reference]) -> None:
-    oracle = score_oracle(known, ["toy"])
-    assert oracle == Oracle(score_oracle(known).tasks | {"toy": None}, None)
+    oracle = score_yardsticks({"second": known["second"]}, known).oracle
+    assert oracle == Yardstick(score_yardsticks(known, known).oracle.tasks | {"toy": None}, None)
 
 
 def test_where_no_task_has_an_official_score_nobody_ranks_whoever_failed(
@@ -94,9 +93,11 @@ def test_where_no_task_has_an_official_score_nobody_ranks_whoever_failed(
     directory = write_reference(tmp_path_factory.mktemp("flat"), "flat", sizes=(4, 2))
     flat = {name: read_reference(path) for name, path in TaskDirectory(directory).references().items()}
     found = build_board(collect([*rows("whole", GAPS, "flat"), *rows("half", GAPS[:4], "flat")], flat), flat)
-    assert found.oracle == Oracle.of({"flat": None})
+    assert found.yardsticks.oracle == Yardstick({"flat": None}, None)
     assert {row.submission: row.rank for row in found.rows} == {"whole": None, "half": None}
-    assert found.oracle.note == "noisy oracle: none, because no submission can have an official score on these tasks."
+    expected = "noisy oracle: none, because no submission can have an official score on these tasks."
+    assert found.yardsticks.note_on_oracle == expected
+    assert (found.yardsticks.fit, found.yardsticks.notes_on_fit) == (Yardstick({"flat": None}, None), [])
 
 
 SHIPPED = Path(__file__).parents[2] / "task_data"
@@ -125,39 +126,34 @@ def _named(values: list[float]) -> dict[str, float]:
 def test_the_fit_in_sample_scores_what_it_would_as_a_submission(known: dict[str, Reference]) -> None:
     found = board(known)
     (fit,) = (row for row in found.rows if row.submission == "fit")
-    in_sample = found.hyperparameters.in_sample
-    assert in_sample.score is not None
-    assert in_sample.score.mean == pytest.approx(fit.score)
-    assert {name: one and f"{one.mean:.9f}" for name, one in in_sample.tasks.items()} == {
+    alone = found.yardsticks.fit
+    assert alone.score is not None
+    assert alone.score.mean == pytest.approx(fit.score)
+    assert {name: one and f"{one.mean:.9f}" for name, one in alone.tasks.items()} == {
         name: f"{task.official:.9f}" for name, task in fit.tasks.items()
     }
 
 
 def test_on_the_shipped_tasks() -> None:
     shipped = {name: read_reference(path) for name, path in TaskDirectory(SHIPPED).references().items()}
-    found = score_hyperparameters(shipped).content
+    found = score_yardsticks(shipped, shipped).content["hyperparameters"]
     assert found["in_sample"]["score"] == pytest.approx(14.9587, abs=1e-4)
     assert found["in_sample"]["tasks"].keys() == shipped.keys()
 
 
-def test_without_an_official_score_there_is_no_figure(tmp_path: Path) -> None:
-    write_reference(tmp_path, "flat", sizes=(4, 2))
-    flat = read_reference(tmp_path / "flat" / "model_configs.json")
-    assert score_hyperparameters({"flat": flat}).notes == []
-
-
 def test_every_format_with_explanations_says_what_they_score(known: dict[str, Reference]) -> None:
     found = board(known)
-    score = found.hyperparameters.in_sample.score
+    score = found.yardsticks.fit.score
     assert score is not None
     for text in explained(found):
         assert f"hyperparameters: {score.text()}, the score of" in " ".join(text.split())
     told = json.loads(str(find("json").render(found)))["hyperparameters"]
     assert told["in_sample"]["score"] == pytest.approx(score.mean)
+    assert told["in_sample"]["tasks"].keys() == known.keys()
     assert "fitted" not in str(find("csv").render(found))
     notes = compare(rows("vc_dim", MEASURE), {"toy": known["toy"]}, {"vc_dim": "size"}).notes
     assert any(note.startswith("hyperparameters: ") for note in notes)
-    assert build_board(Collected([]), known).hyperparameters == found.hyperparameters
+    assert build_board(Collected([]), known).yardsticks == found.yardsticks
 
 
 def test_rows_that_tell_more_are_marked(large: dict[str, Reference]) -> None:
@@ -173,8 +169,8 @@ def test_rows_that_tell_more_are_marked(large: dict[str, Reference]) -> None:
 
 def test_hidden_tasks_show_no_figure_and_no_marks(known: dict[str, Reference]) -> None:
     found = board(known, withheld=("second",))
-    told = found.hyperparameters
-    assert (told.in_sample.tasks["second"], told.in_sample.score, told.notes) == (None, None, [])
+    told = found.yardsticks
+    assert (told.fit.tasks["second"], told.fit.score, told.notes_on_fit) == (None, None, [])
     assert {BEYOND.value(row) for row in found.rows} == {None}
     assert BEYOND not in found.columns
 
@@ -182,5 +178,9 @@ def test_hidden_tasks_show_no_figure_and_no_marks(known: dict[str, Reference]) -
 def test_figures_of_public_tasks_do_not_depend_on_hidden_gaps(known: dict[str, Reference]) -> None:
     hidden = replace(known["second"], train_accuracy=dict(zip(known["second"].models, MEASURE, strict=True)))
     public = {"toy": known["toy"], "third": known["toy"]}
-    one, other = (score_hyperparameters({**public, "second": each}, ["second"]) for each in (known["second"], hidden))
-    assert {one.in_sample.tasks[name] for name in public} == {other.in_sample.tasks[name] for name in public}
+    one, other = (
+        build_board(Collected([]), {**public, "second": second}, ["second"]).yardsticks
+        for second in (known["second"], hidden)
+    )
+    assert one == other
+    assert None not in [one.fit.tasks[name] for name in public]

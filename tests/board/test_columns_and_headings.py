@@ -11,23 +11,20 @@ import pyarrow.parquet as parquet
 import pytest
 from board_examples import HARD_NAMES
 
-from harness.board.board import Board, Layout
+from harness.board.board import Board
 from harness.board.column import TaskColumn
-from harness.board.columns import MORE
-from harness.board.comparison import COMPARISON
+from harness.board.columns import COLUMNS, MORE
+from harness.board.comparison import MeasureComparison
 from harness.board.formats import find, table
-from harness.board.leaderboard import LEADERBOARD
+from harness.board.leaderboard import Leaderboard
 from harness.board.on_task import OnTask
 from harness.board.row import Row
 from scoring import Standing, SubmissionScore, TaskScore
 
-LAYOUTS = {"leaderboard": LEADERBOARD, "comparison": COMPARISON}
-
 
 def names() -> list[str]:
     """Task names that equal the keys and headings of columns, also in capitals, and names that are hard to write."""
-    listed = [one for layout in LAYOUTS.values() for one in (*layout.columns, *layout.figures, *layout.lines)]
-    like = {name for one in (*listed, *MORE.values()) for name in (one.key, one.heading)} - {""}
+    like = {name for one in COLUMNS for name in (one.key, one.heading)} - {""}
     return sorted({*like, *map(str.upper, like), *HARD_NAMES, *(f"score:{name}" for name in like)})
 
 
@@ -47,10 +44,10 @@ def row(name: str, share: float) -> Row:
     )  # fmt: skip
 
 
-@pytest.fixture(params=LAYOUTS)
+@pytest.fixture(params=[Leaderboard, MeasureComparison])
 def board(request: pytest.FixtureRequest) -> Board:
-    layout: Layout = LAYOUTS[request.param]
-    return Board(layout, [row("mine", 0.001), row("score", 0.002)], TASKS)
+    kind: type[Board] = request.param
+    return kind([row("mine", 0.001), row("score", 0.002)], TASKS)
 
 
 @pytest.fixture(params=[(), tuple(MORE)])
@@ -79,9 +76,10 @@ def test_keys_are_distinct(wider: Board) -> None:
 
 
 def test_every_task_has_its_column(wider: Board) -> None:
-    kinds = [one for one in wider.layout.figures if isinstance(one, TaskColumn)]
+    own = wider.own_columns("f")
+    kinds = [one for one in own if isinstance(one, TaskColumn)]
     more = [one for one in wider.more if one not in kinds]
-    assert len(wider.figures) == len(wider.layout.figures) + len(kinds + more) * len(TASKS) - len(kinds)
+    assert len(wider.figures) == len(own) + len(kinds + more) * len(TASKS) - len(kinds)
 
 
 def test_csv(wider: Board) -> None:

@@ -160,7 +160,13 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
 
 def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
     assert table.notes[:4] == [f"{row.submission}: {row.reason}" for row in table.rows[2:]]
-    assert table.notes[4:] == [*NOTES, *NOTES_ON_OPEN_TASKS, *table.hyperparameters.notes, BEYOND_NOTE, FEW_TASKS_NOTE]
+    assert table.notes[4:] == [
+        *NOTES,
+        *NOTES_ON_OPEN_TASKS,
+        *table.yardsticks.notes_on_fit,
+        BEYOND_NOTE,
+        FEW_TASKS_NOTE,
+    ]
     assert replace(table, rows=[table.rows[5]] * 2).notes[0] == "never, never: second, toy: 8 missing"
 
 

@@ -10,8 +10,14 @@ from board_examples import MEASURE, MODELS, OFFICIAL, collect, failed, rows, wri
 from harness.board.board import Board
 from harness.board.collect import Calls, Collected
 from harness.board.leaderboard import build_board, score_calls
-from harness.board.repetitions import not_deterministic, remarks_on
-from harness.board.stability import OwnRandomness, describe, own_randomness, own_randomness_object
+from harness.board.repetitions import (
+    OwnRandomness,
+    describe,
+    not_deterministic,
+    own_randomness,
+    own_randomness_object,
+    remarks_on,
+)
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
 from harness.records import Evaluation

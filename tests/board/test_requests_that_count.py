@@ -112,7 +112,7 @@ def test_functions_and_files_of_a_repository_are_renewed_by_no_command(known: di
     found = collect(made, known, requests)
     stale = replace(found, shown=[replace(calls, stale=frozenset(calls.rows)) for calls in found.shown])
     command = partial(run_command, tasks=Path("task_data"), results=RESULTS)
-    lines = [line for line in remarks_on_records(stale, known, command) if line.startswith("stale:")]
+    lines = [line for line in remarks_on_records(stale, command) if line.startswith("stale:")]
     assert [line.partition("; to renew them: ")[2][:36] for line in lines] == [
         "hand in the functions again, with pg", "pgdl run /home/one.py 'C:\\three.py' ",
         "make the calls again with pgdl ci, i",

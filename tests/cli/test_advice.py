@@ -24,7 +24,7 @@ PRINTED_BY = {
     "api/tasks.py": ("task show",),
     "api/ci.py": ("ci",),
     "api/ci_files.py": ("ci",),
-    "ci/notes.py": ("ci",),
+    "ci/results.py": ("ci",),
     "api/commands.py": ("run",),
     "api/comparisons.py": ("compare",),
     "api/competition.py": ("board", "score"),

@@ -8,9 +8,8 @@ from in_process import Pgdl, Record
 
 import pgdl as api
 from harness.board import insight
-from harness.site import submission_pages
-from harness.site.pages import make_site
 from tests.board.board_examples import MEASURE, rows, write_reference
+from tests.site.site_examples import page_of
 
 
 @pytest.mark.usefixtures("three_submissions")
@@ -72,10 +71,7 @@ def test_a_report_explains_nobody_else_and_is_the_page_of_the_site(pgdl: Pgdl, m
     monkeypatch.setattr(insight, "_insight", lambda task, make=insight._insight: explained.append(task) or make(task))
     (page,) = api.report("weak").pages
     assert len(explained) == 1
-    site = make_site(api.board(with_site=True).site)
-    number = next(number for number, row in enumerate(site.board.rows) if row.submission == "weak")
-    (page,) = submission_pages(site.board, {number: site.insights[number]}, site.pages)
-    (part,) = page["parts"]
+    (part,) = page_of(api.board(with_site=True).site, "weak")["parts"]
     assert part["insight"] == page["parts"][0]["insight"]
 
 

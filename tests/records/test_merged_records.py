@@ -1,12 +1,12 @@
 """Tests of adding records of another database: no existing record is replaced."""
 
-import sqlite3
 from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
 
 import pytest
 from evaluation_rows import evaluation, request
+from statements import execute
 
 from harness.errors import UserError
 from harness.outcome import Outcome
@@ -59,8 +59,7 @@ def test_requests_are_added_once(tmp_path):
 @pytest.mark.parametrize(("column", "value"), [("started_at", "yesterday"), ("environment", "{"), ("value", "text")])
 def test_a_file_of_other_content_is_one_line(tmp_path, column, value):
     mine, other = write(tmp_path / "mine", evaluation(model="model_1")), write(tmp_path / "other", evaluation())
-    with sqlite3.connect(other) as connection:
-        connection.execute(f"update evaluations set {column} = ?", [value])
+    execute(str(other), f"update evaluations set {column} = :value", value=value)
     with Records(str(mine)) as records, pytest.raises(UserError, match=f"{other}"):
         add_records(records, other)
     assert content(mine) == [("model_1", "OK", 1.0)]

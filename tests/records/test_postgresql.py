@@ -13,10 +13,11 @@ import pytest
 from sqlalchemy import func, select
 
 from harness.errors import UserError
-from harness.records import Claims, Evaluation, Records, RecordWriter, add_unwritten
+from harness.records import Claims, Records, RecordWriter, add_unwritten
 from harness.records.claims import _forget
 from tests.records.evaluation_rows import evaluation, request
 from tests.records.servers import Server
+from tests.records.test_writer import rows, values
 
 pytestmark = pytest.mark.rest
 
@@ -44,14 +45,6 @@ def stopped(server: Server) -> Iterator[None]:
         server.signal(signal.SIGCONT)
 
 
-def rows(count: int) -> list[Evaluation]:
-    return [evaluation(model=f"model_{number}", value=float(number)) for number in range(count)]
-
-
-def values(server: Server, url: str) -> list[object]:
-    return [value for (value,) in server.query("SELECT value FROM evaluations ORDER BY id", url)]
-
-
 def test_two_first_runs_open_a_database_at_once(server: Server) -> None:
     barrier = threading.Barrier(2)
 
@@ -64,7 +57,7 @@ def test_two_first_runs_open_a_database_at_once(server: Server) -> None:
         for _ in range(10):
             url = server.new_database(f"d{secrets.token_hex(4)}")
             list(pool.map(open_at_once, [url, url]))
-            assert values(server, url) == [1.0, 1.0]
+            assert values(url) == [1.0, 1.0]
             assert len(server.query("SELECT * FROM alembic_version", url)) == 1
 
 
@@ -84,7 +77,7 @@ def test_a_restart_of_the_server_loses_nothing_and_doubles_nothing(server: Serve
             assert claims.take(["more"]) == {"more"}, "a run in progress waits for the server"
         restart.join()
         assert writer.written() == [(row, True) for row in made]
-    assert values(server, url) == [row.value for row in made]
+    assert values(url) == [row.value for row in made]
     assert [line.rpartition("; ")[2] for line in said] == ["trying again for 10 minutes"]
 
 
@@ -116,7 +109,7 @@ def test_a_writer_goes_on_once_a_server_has_stopped_hanging(server: Server, url:
                     writer.add(row)
                 waits.wait()
         assert writer.written() == [(row, True) for row in made]
-    assert values(server, url) == [row.value for row in made]
+    assert values(url) == [row.value for row in made]
 
 
 def test_a_slow_statement_is_waited_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +143,7 @@ def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_run(
     assert not any(secret.encode() in path.read_bytes() for path in file.parent.iterdir())
     with Records(url) as records:
         add_unwritten(records)  # the password is no part of the database's address
-        assert values(server, url) == [row.value for row in made]
+        assert values(url) == [row.value for row in made]
     assert not file.exists()
 
 
@@ -182,7 +175,7 @@ def test_a_role_that_may_write_rows_but_change_no_table(server: Server, url: str
             for row in made:
                 writer.add(row)
         records.ask([request(made[0])])
-    assert values(server, url) == [0.0, 1.0, 2.0]
+    assert values(url) == [0.0, 1.0, 2.0]
     server.query("DROP TABLE requests", url)
     with pytest.raises(UserError, match="permission denied"):
         Records(url.replace("postgres@", f"{role}@"))

@@ -1,7 +1,5 @@
 """Tests of unusable databases, and databases of another version: one line with name, reason and remedy."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from harness.extras import install
 from harness.records import Records
 from harness.records.schema import SCHEMA
 from tests.records.evaluation_rows import evaluation, request
+from tests.records.statements import execute
 
 
 def refusal(location: str | Path, *, read_only: bool = False) -> str:
@@ -23,12 +22,8 @@ def refusal(location: str | Path, *, read_only: bool = False) -> str:
 def drop_column(file: Path, column: str) -> None:
     """Remove a column, as in a database of another version of the harness."""
     Records(str(file)).__exit__(None, None, None)
-    connection = sqlite3.connect(file)
-    for index in (column, "version"):
-        connection.execute(f"DROP INDEX IF EXISTS ix_evaluations_{index}")
-    connection.execute(f"ALTER TABLE evaluations DROP COLUMN {column}")
-    connection.commit()
-    connection.close()
+    indices = [f"DROP INDEX IF EXISTS ix_evaluations_{index}" for index in (column, "version")]
+    execute(str(file), *indices, f"ALTER TABLE evaluations DROP COLUMN {column}")
 
 
 def test_a_file_that_must_exist(tmp_path: Path) -> None:
@@ -48,8 +43,7 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 @pytest.mark.parametrize("read_only", [False, True])
 def test_the_file_of_another_program_stays_as_it_is(tmp_path: Path, *, read_only: bool) -> None:
     file = tmp_path / "other.db"
-    with closing(sqlite3.connect(file)) as other:
-        other.execute("CREATE TABLE notes (text)")
+    execute(str(file), "CREATE TABLE notes (text)")
     before = file.read_bytes()
     message = refusal(file, read_only=read_only)
     expected = "another program's file: expected a results file of pgdl, found tables notes"
@@ -139,16 +133,10 @@ def test_another_kind_of_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert message == "mysql+pymysql://me:***@host/name: not a results database: expected SQLite or PostgreSQL"
 
 
-def change(file: Path, statement: str, *values: str) -> None:
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute(statement, values)
-
-
 def test_a_new_database_has_the_stamp_of_the_present_version(tmp_path: Path) -> None:
     file = tmp_path / "results.db"
     Records(str(file)).__exit__(None, None, None)
-    with closing(sqlite3.connect(file)) as connection:
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(str(SCHEMA),)]
+    assert execute(str(file), "SELECT version_num FROM alembic_version") == [(str(SCHEMA),)]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +150,7 @@ def test_another_version_is_refused_with_the_program_that_it_needs(tmp_path: Pat
     file = tmp_path / "results.db"
     with Records(str(file)) as records:
         records.add(evaluation(harness_version=recorded))
-    change(file, "UPDATE alembic_version SET version_num = ?", str(SCHEMA + 1))
+    execute(str(file), f"UPDATE alembic_version SET version_num = '{SCHEMA + 1}'")
     for read_only in (False, True):
         with pytest.raises(UserError) as error:
             Records(str(file), read_only=read_only)
@@ -182,7 +170,7 @@ def test_another_version_is_refused_with_the_program_that_it_needs(tmp_path: Pat
 def test_tables_without_a_number_are_refused(tmp_path: Path, statement: str, found: str, read_only: bool) -> None:
     file = tmp_path / "results.db"
     Records(str(file)).__exit__(None, None, None)
-    change(file, statement)
+    execute(str(file), statement)
     before = file.read_bytes()
     expected = f"expected one number without leading zeros, found {found}; name another database with --results"
     with pytest.raises(UserError, match=f"^{file}: version of the tables: {expected}$"):

@@ -34,11 +34,11 @@ class Mend(NamedTuple):
 
 MENDS = {
     "the oracle takes part in ranks": Mend(
-        "harness/board/leaderboard.py",
-        "    compared = rankings.compare_rows(ranked, held_out)\n",
-        "    best = oracle.score.mean if oracle.score else -1.0\n"
-        "    ranked = [replace(row, rank=row.rank and row.rank + ((row.score or 0.0) < best)) for row in ranked]\n"
-        "    compared = rankings.compare_rows(ranked, held_out)\n",
+        "harness/board/rankings.py",
+        "    compared = _compare(rows, held_out)\n",
+        "    best = board.yardsticks.oracle.score.mean if board.yardsticks.oracle.score else -1.0\n"
+        "    rows = [replace(row, rank=row.rank and row.rank + ((row.score or 0.0) < best)) for row in rows]\n"
+        "    compared = _compare(rows, held_out)\n",
     ),
     "a column is known by its heading": Mend("harness/board/column.py", 'return f"{self.key}:{task}"', "return task"),
     "ci ranks though records are missing": Mend(
@@ -84,7 +84,9 @@ MENDS = {
         "harness/api/runs.py", "zip(given, flaws, strict=True) if flaw is None]", "zip(given, flaws, strict=True)]"
     ),
     "ranks without an official score": Mend(
-        "harness/board/leaderboard.py", "row.sandboxed and scored", "row.sandboxed"
+        "harness/board/rankings.py",
+        "row.sandboxed and row.calls_expected > 0 and board.is_scored",
+        "row.sandboxed and row.calls_expected > 0",
     ),
     "the command for stale rows gives no names": Mend(
         "harness/api/commands.py",
@@ -95,7 +97,7 @@ MENDS = {
         "harness/board/remarks.py", "turns[per_task, settings, name] += 1", "pass"
     ),
     "a copy under another name is not named": Mend(
-        "harness/board/remarks.py", "        *identical.remarks_on(collected.shown),\n", ""
+        "harness/board/remarks.py", "in find_same(collected.shown)),\n", "in ()),\n"
     ),
     "a score is known by its files alone": Mend(
         "harness/api/competition.py",

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.board.board import Board
+from harness.board.insight import find_insights
 from harness.board.leaderboard import build_board
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation, Request
-from harness.site import SiteData, gather
-from harness.site.pages import make_site, render_site
+from harness.site import SiteData, gather, paths_of, submission_pages
+from harness.site.board import leaderboard
+from harness.site.pages import render_site
 from scoring import HeldOut
 from tests.board.board_examples import GAPS, MEASURE, collect, failed, references, rows
 
@@ -65,7 +68,15 @@ def data_of(
 
 def pages_of(data: SiteData) -> dict[str, str]:
     """Return name -> content of a site's files."""
-    return {name: content.decode() for name, content in render_site(make_site(data)).items()}
+    return {name: content.decode() for name, content in render_site(data).items()}
+
+
+def page_of(data: SiteData, submission: str) -> dict[str, Any]:
+    """Return the variables of a submission's page, as for a report."""
+    board = leaderboard(data)
+    number = next(number for number, row in enumerate(board.rows) if row.submission == submission)
+    (page,) = submission_pages(board, find_insights(board.rows, [number]), paths_of(board))
+    return page
 
 
 #: The longest name that a submission may have.

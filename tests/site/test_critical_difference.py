@@ -13,8 +13,8 @@ from harness.board.across_tasks import across_tasks
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
 from harness.site import SiteData, verify_site, write_site
+from harness.site.board import leaderboard
 from harness.site.critical_difference import LEFT, MOST, NAME_LENGTH, RIGHT, critical_difference
-from harness.site.pages import make_site
 from tests.board.board_examples import GAPS, collect, over_tasks, references, rows
 
 pytestmark = pytest.mark.rest
@@ -44,7 +44,7 @@ def picture(page: str) -> ElementTree.Element:
 
 def test_the_first_page_has_the_tests_and_the_diagram(tmp_path: Path) -> None:
     page = pages_of(small(tmp_path, *SIX))["index.html"]
-    board = make_site(small(tmp_path, *SIX)).board
+    board = leaderboard(small(tmp_path, *SIX))
     _, found = across_tasks(board)
     assert "<h2>Across tasks</h2>" in page
     assert f"gives p = {found.p_value:.4f} for" in page

@@ -12,8 +12,9 @@ from in_process import Pgdl
 from site_examples import make
 
 from harness.errors import UserError
-from harness.site import SiteData, bounds, verify_site, write_site
+from harness.site import SiteData, verify_site, write_site
 from harness.site.files import RECORDS, SETTINGS, to_files
+from harness.site.verify import MAX_MESSAGE
 from tests.site.test_verified_site import forged, rewrite, store
 
 pytestmark = pytest.mark.rest
@@ -143,7 +144,7 @@ def test_a_million_digits_are_compared_as_one_number(site: Path) -> None:
     """A search that tries every digit as the beginning of a number would take hours."""
     values = site / "values.js"
     values.write_text("1" * (2 * values.stat().st_size))
-    assert "values.js: line 1 differs" in verify_site(site).differences
+    assert any(line.startswith("values.js: line 1: ") for line in verify_site(site).differences)
 
 
 def test_lines_are_bounded_in_number_and_length(site: Path, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +154,7 @@ def test_lines_are_bounded_in_number_and_length(site: Path, pgdl: Pgdl, monkeypa
     rewrite(site / "leaderboard.json", '"submission": "', '"submission": "' + "long" * 500)
     lines = pgdl("verify", site).lines
     assert len(lines) == 10
-    assert all(line.isprintable() and len(line) <= bounds.MAX_MESSAGE for line in lines)
+    assert all(line.isprintable() and len(line) <= MAX_MESSAGE for line in lines)
 
 
 def test_the_settings_have_a_size(site: Path) -> None:

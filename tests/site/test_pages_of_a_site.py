@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 from markupsafe import escape
-from site_examples import HOSTILE, data_of, make, pages_of
+from site_examples import HOSTILE, data_of, make, page_of, pages_of
 
 from harness.board.leaderboard import build_board
 from harness.outcome import Outcome
-from harness.site import charts, submission_pages, write_report
+from harness.site import charts, paths_of, write_report
 from harness.site.board import leaderboard
-from harness.site.pages import make_site
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import compare_with_chance, explain_score
 from tests.board.board_examples import GAPS, MEASURE, collect, failed, references, rows
@@ -118,10 +117,7 @@ def test_luck_of_the_measure_itself_is_shown(pages: dict[str, str]) -> None:
 
 def test_a_report_is_a_single_file(tmp_path: Path) -> None:
     data, _ = make(tmp_path)
-    site = make_site(data)
-    number = next(number for number, row in enumerate(site.board.rows) if row.submission == "half")
-    (page,) = submission_pages(site.board, {number: site.insights[number]}, site.pages)
-    write_report(page, tmp_path / "half.html")
+    write_report(page_of(data, "half"), tmp_path / "half.html")
     text = (tmp_path / "half.html").read_text()
     assert not re.search(r"<(?:script|link)[^>]*(?:src|href)=", text)
     assert not re.search(r'<a [^>]*href="(?!#)', text)
@@ -135,7 +131,7 @@ def test_a_board_without_any_submission_has_a_site(tmp_path: Path) -> None:
 
 def test_names_that_differ_in_case_or_signs_have_pages_of_their_own(tmp_path: Path) -> None:
     records = [*rows("Mine"), *rows("mine"), *rows("mine 2"), *rows("..")]
-    found = sorted(make_site(data_of(references(tmp_path), records)).pages)
+    found = sorted(paths_of(leaderboard(data_of(references(tmp_path), records))))
     assert len({page.casefold() for page in found}) == 4
     assert all(re.fullmatch(r"submissions/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*\.html", page) for page in found)
 
@@ -189,11 +185,8 @@ def test_the_ticks_of_ranks_are_ranks(tmp_path: Path) -> None:
 def test_the_page_of_a_submission_has_its_own_level_of_chance(tmp_path: Path) -> None:
     """Ties lower a submission's level of chance; the first page shows the median of all rows."""
     data = data_of(references(tmp_path), [*rows("ties", [1.0] * 4 + [2.0] * 4), *rows("mine"), *rows("other", GAPS)])
-    site = make_site(data)
-    levels = {
-        page["row"].submission: page["axis"].chance for page in submission_pages(site.board, site.insights, site.pages)
-    }
-    assert levels == {row.submission: row.chance_level for row in site.board.rows}
+    levels = {row.submission: row.chance_level for row in leaderboard(data).rows}
+    assert {name: page_of(data, name)["axis"].chance for name in levels} == levels
     assert levels["ties"] < levels["mine"]
 
 
@@ -220,7 +213,7 @@ def test_a_hyperparameter_whose_effect_is_missed_is_named(sign: int, tmp_path: P
     gaps = [0.1 + 0.2 * (number >= 4) + 0.001 * number for number in range(8)]
     records = rows("mine", [sign * float(number % 4) for number in range(8)])
     data = data_of(references(tmp_path, gaps=gaps), records)
-    (missed,) = make_site(data).insights[0]["toy"].missed
+    (missed,) = page_of(data, "mine")["parts"][0]["insight"].missed
     assert (missed.name, missed.tau) == ("axis_a", 0.0)
     assert missed.share > 0.9
     assert "misses the effect of axis_a" in pages_of(data)["submissions/mine.html"]
@@ -228,7 +221,7 @@ def test_a_hyperparameter_whose_effect_is_missed_is_named(sign: int, tmp_path: P
 
 def test_a_reversed_measure_misses_nothing(tmp_path: Path) -> None:
     data = data_of(references(tmp_path), rows("mine", [-gap for gap in GAPS]))
-    assert make_site(data).insights[0]["toy"].missed == []
+    assert page_of(data, "mine")["parts"][0]["insight"].missed == []
 
 
 def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]) -> None:

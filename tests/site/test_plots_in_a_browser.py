@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_examples import data_of, make_long
+from site_examples import data_of, make_long, page_of
 
-from harness.site import submission_pages, write_report, write_site
-from harness.site.pages import make_site
+from harness.site import write_report, write_site
 from tests.board.board_examples import references, rows
 
 pytestmark = pytest.mark.rest
@@ -41,9 +40,7 @@ def huge(tmp_path: Path) -> Path:
     """A directory with a site and a report of a measure with a huge value."""
     data = data_of(references(tmp_path / "reference"), rows("mine", VALUES))
     write_site(data, tmp_path / "site")
-    site = make_site(data)
-    (page,) = submission_pages(site.board, {0: site.insights[0]}, site.pages)
-    write_report(page, tmp_path / "mine.html")
+    write_report(page_of(data, "mine"), tmp_path / "mine.html")
     return tmp_path
 
 

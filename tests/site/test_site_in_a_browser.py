@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_examples import make
+from site_examples import make, page_of
 
-from harness.site import submission_pages, write_report, write_site
-from harness.site.pages import make_site
+from harness.site import write_report, write_site
 
 
 @pytest.fixture(scope="module")
@@ -15,10 +14,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("site")
     data, _ = make(directory / "reference")
     write_site(data, directory / "site")
-    made = make_site(data)
-    number = next(n for n, row in enumerate(made.board.rows) if row.submission == "half")
-    (page,) = submission_pages(made.board, {number: made.insights[number]}, made.pages)
-    write_report(page, directory / "half.html")
+    write_report(page_of(data, "half"), directory / "half.html")
     return directory
 
 

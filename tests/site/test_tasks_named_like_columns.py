@@ -72,7 +72,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Board]:
 
 def test_each_cell_stands_below_its_heading(made: tuple[Path, Board]) -> None:
     site, board = made
-    heading, line, oracle, *fits = Table((site / "index.html").read_text()).lines
+    heading, line, *below = Table((site / "index.html").read_text()).lines
     (row,) = board.rows
     values = {column.key: str(column.value(row)) for column in board.columns}
     assert [tuple(cell) for cell in (line[0], line[2])] == [
@@ -88,8 +88,7 @@ def test_each_cell_stands_below_its_heading(made: tuple[Path, Board]) -> None:
     assert line[at][board.tasks.index("score")][0] == "100.0" != line[2][0]
     more = [text for text, _ in heading[at.stop :]]
     assert more == [column.heading for column in board.columns if column.heading in more and column not in tasks]
-    told = board.hyperparameters
-    for shown, yardstick in zip((oracle, *fits), (board.oracle, told.in_sample), strict=True):
+    for shown, yardstick in zip(below, (board.yardsticks.oracle, board.yardsticks.fit), strict=True):
         scores = [yardstick.tasks[name] for name in board.tasks]
         assert [text for text, _ in shown[at]] == [f"{score.mean:.1f}" if score else DASH for score in scores]
         assert len(heading) == len(line) == len(shown)

@@ -27,7 +27,7 @@ WORDS = {
 
 def render(board: Board) -> str:
     """Return LaTeX tables of `PAGE` rows, with captions and notes. The first line names the packages to load."""
-    title = board.layout.title
+    title = board.title
     parts = [board.rows[start : start + PAGE] for start in range(0, max(1, len(board.rows)), PAGE)]
     lines = ["% \\usepackage{booktabs,graphicx}"]
     for number, rows in enumerate(parts, start=1):
@@ -51,7 +51,7 @@ def _caption(board: Board) -> str:
     rows = " and ".join(counted(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds[kind]) or "nobody"
     networks = {name: max((row.tasks[name].n_models for row in board.rows), default=0) for name in board.tasks}
     tasks = ", ".join(f"{name} ({counted(number, 'network')})" for name, number in networks.items())
-    title = f"{board.layout.title} of {rows} on {counted(len(networks), 'task')}: {tasks}"
+    title = f"{board.title} of {rows} on {counted(len(networks), 'task')}: {tasks}"
     return f"{title}. Scores are from 0 to 100, and larger is better."
 
 

@@ -14,4 +14,4 @@ def render(board: Board) -> str:
         named = zip(columns, board.cells(row), strict=True)
         table.append([code(cell) if column.kind == "name" else plain(cell) for column, cell in named])
     lines = ["| " + " | ".join(line) + " |" for line in table]
-    return "\n".join([f"# {board.layout.title}", "", *lines, "", *(f"{plain(note)}  " for note in board.notes), ""])
+    return "\n".join([f"# {board.title}", "", *lines, "", *(f"{plain(note)}  " for note in board.notes), ""])

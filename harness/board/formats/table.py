@@ -9,7 +9,6 @@ from rich.console import Console
 from harness.board import columns as c
 from harness.board.board import Board
 from harness.board.column import Column
-from harness.board.rankings import INTERVAL
 from harness.board.row import Row
 from harness.board.states import beside_chance
 from harness.tables import print_columns, print_lines, table_width, wide_console
@@ -58,7 +57,7 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
     if left_out:
         print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
     drawing = [DRAWING.format(column.heading) for column in shown if column.key == DRAWN_KEY]
-    print_lines(console, [*drawing, *board.notes] if explain else [*board.remarks, *board.layout.marks(board)])
+    print_lines(console, [*drawing, *board.notes] if explain else [*board.remarks, *board.marks])
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:
@@ -67,7 +66,7 @@ def terminal_columns(board: Board) -> list[Column[Row]]:
     keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}
     tasks = [column for column in found if column.key in keys]
     first = found.index(next(column for column in found if column.key == c.SCORE.key)) + 1
-    drawn = [_drawn(board)] if any(column.key == INTERVAL.key for column in found) else []
+    drawn = [_drawn(board)] if any(column.key == c.INTERVAL.key for column in found) else []
     chance = [BESIDE_CHANCE] if any(row.may_be_chance is not None for row in board.rows) else []
     rest = [column for column in found[first:] if column not in tasks]
     short = [replace(column, title=board.short_tasks[column.heading]) for column in tasks]
