@@ -7,7 +7,6 @@ and then drops every privilege. Calls share only the memory that the imports hav
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Self
 
 from harness.cache import runs_programs
 from harness.errors import UserError, Warn
@@ -40,11 +39,6 @@ class Fast(Fresh):
     def name_in_records(self) -> str:
         """The sandbox's name in records: `bubblewrap/fast`, or `bubblewrap/fresh` if forks do not work."""
         return f"{self.isolation}/{self.name if self._zygotes else Fresh.name}"
-
-    @classmethod
-    def for_auto(cls, warn: Warn) -> Self:
-        """Return a `Fast` that warns and starts new interpreters if forks do not work."""
-        return cls(instead=warn)
 
     def expect(self, trials: Sequence[Job]) -> None:
         """For each runtime, start the process from which workers are forked, without waiting for its imports."""

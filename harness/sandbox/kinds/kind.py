@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, Self
 
-from harness.errors import UserError, Warn
+from harness.errors import UserError
 from harness.extras import install
 from harness.gpus import Gpu
 from harness.outcome import CallResult
@@ -45,11 +45,6 @@ class Kind(ABC):
     def name_in_records(self) -> str:
         """Name of the sandbox in records: the isolation, plus the kind's name if several kinds have this isolation."""
         return self.isolation
-
-    @classmethod
-    def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds with a fallback
-        """Return an object of this kind for `--sandbox auto`; the object calls `warn` before it uses a fallback."""
-        return cls()
 
     @abstractmethod
     def problem(self) -> UserError | None:
