@@ -12,7 +12,7 @@ from harness.extras import install
 from harness.gpus import Gpu
 from harness.outcome import CallResult
 from harness.registry import Parameter
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch
 from harness.sandbox.running_sandbox import RunningSandbox
 from harness.sandbox.selftest import CONTROL, Trap, run_traps, run_trial, trial_job
 from harness.sandbox.staging import Staging
@@ -72,16 +72,8 @@ class Kind(ABC):
         """Get ready for calls in the runtimes of `trials`. Raise `UserError` if a sandbox does not work."""
 
     @abstractmethod
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
-        """Return a new sandbox with a worker. Raise `StartError` if it does not start.
-
-        Args:
-            job: the inputs of the call.
-            limits: the limits of the call.
-            slot: number of the worker among the workers that exist at the same time.
-            control: descriptor of the worker's end of the control channel.
-            sink: descriptor of the worker's output.
-        """
+    def start(self, launch: Launch) -> RunningSandbox:
+        """Return a new sandbox with a worker. Raise `StartError` if it does not start."""
 
     def close(self) -> None:  # noqa: B027 - optional
         """End the processes that `prepare` started."""
