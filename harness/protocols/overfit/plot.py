@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from harness.log_axis import use_log_scale
-from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, write_pictures
+from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, use_log_scale, write_pictures
 from harness.protocols.overfit.report import label
 from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult
 

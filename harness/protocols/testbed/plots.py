@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from harness.log_axis import use_log_scale
-from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure
+from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure, use_log_scale
 from harness.protocols.testbed.summary import COMPARED, SLICES, Consistency, Dimension, TestbedSummary
 
 LABELS = {"size": "weights", "ssim": "SSIM", "unseen": "share of unseen classes"}
