@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from harness.children import never_wait, open_output
 from harness.configuration import MIB
 from harness.outcome import Outcome
 from harness.sandbox.job import Job, Launch, Limits
@@ -107,10 +106,11 @@ class WorkerProcess:
         self._gone = False
         self._frames = b""
         self._control, theirs = socket.socketpair()
-        self._output, sink = open_output()
+        source, sink = os.pipe()
+        self._output = os.fdopen(source, "rb", buffering=0)
         self._open: list[Any] = [self._control, self._output]
         for stream in self._open:
-            never_wait(stream)
+            os.set_blocking(stream.fileno(), False)
         reason: str | None = None
         try:
             self.sandbox = start(Launch(job, limits, slot, theirs.fileno(), sink))

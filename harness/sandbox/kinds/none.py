@@ -1,7 +1,5 @@
 """The kind of sandbox `none`: plain processes, without any isolation."""
 
-import os
-import sys
 from collections.abc import Sequence
 
 from harness import children
@@ -39,8 +37,7 @@ class UnsandboxedWorker(RunningSandbox):
         job = launch.job
         arguments = job.runtime, *map(str, job.directories)
         command = children.interpreter(BOOTSTRAP, *arguments, options=("-B", "-u"))
-        home = str(job.worker.parent)
-        environment = job.environment(home) | _of_windows(home)
+        environment = job.environment(home=str(job.worker.parent))
         self._process = children.start(command, launch.control, launch.output, environment)
         self.processes = Tree(self._process.pid)
 
@@ -55,10 +52,3 @@ class UnsandboxedWorker(RunningSandbox):
     def is_gone(self) -> bool:
         """Return whether the worker has ended."""
         return self._process.poll() is not None
-
-
-def _of_windows(home: str) -> dict[str, str]:
-    if sys.platform == "win32":
-        directories = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
-        return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | directories
-    return {}
