@@ -16,8 +16,8 @@ PLAIN, ENGINEER = "{:g}".format, EngFormatter(sep="")
 @pytest.mark.parametrize(
     ("low", "high", "label"),
     [
-        (1e-300, 1, PLAIN), (1e-12, 1, PLAIN), (0.003, 900, PLAIN), (3, 200, PLAIN), (21, 48, PLAIN), (1.02, 1.03, PLAIN),
-        (1234, 8_765_432, ENGINEER), (20_000, 150_000, ENGINEER),
+        (1e-300, 1, PLAIN), (1e-12, 1, PLAIN), (0.003, 900, PLAIN), (3, 200, PLAIN), (21, 48, PLAIN),
+        (1.02, 1.03, PLAIN), (1234, 8_765_432, ENGINEER), (20_000, 150_000, ENGINEER),
     ],
 )  # fmt: skip
 def test_labels_of_a_drawn_axis_do_not_overlap(

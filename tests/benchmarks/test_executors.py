@@ -13,6 +13,7 @@ from stub_engine import Engine, Stub
 from harness.execution.execute import execute
 from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
+from harness.execution.plan import plan_calls
 from harness.execution.run import make_plan
 from harness.records import Records
 from harness.sandbox import SandboxChoice
@@ -37,7 +38,7 @@ def test_ten_thousand_calls_on_512_lanes_into_postgresql(location: str, monkeypa
     executor = type("On512", (Stub,), {"engine": Engine(machines=64, lanes=8)})(SandboxChoice(), None, None, print)
     submissions = [make_submission(f"s{number}", str(number).encode()) for number in range(SUBMISSIONS)]
     with Records(location) as records, executor:
-        plan = make_plan(submissions, [make_task(MODELS)], SETTINGS, executor, records, force=False)
+        plan = make_plan(plan_calls(submissions, [make_task(MODELS)], SETTINGS, executor), records)
         planned, start = _peak_mib(), time.perf_counter()
         done = sum(1 for _ in execute(plan, executor, records, print, lambda _: None))
         rate = done / (time.perf_counter() - start)
