@@ -3,7 +3,7 @@
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Self
@@ -168,23 +168,22 @@ class Local(Executor):
                 held.callback(call.discard)
                 with self._permits[lane], ExitStack() as cores:
                     cores.enter_context(self._cores.take(self._lanes.threads))
-                    self._call_each(call, batch, waiting, slot, gpu, cores.close)
+                    call.killed = cores.close
+                    self._call_each(call, batch, waiting, slot, gpu)
         self._under_way.pop(slot)
         if waiting:
             with self._changed:
                 self._waiting.appendleft((tuple(waiting), inputs))
                 self._changed.notify()
 
-    def _call_each(
-        self, call: Call, batch: Batch, waiting: deque[Order], slot: int, gpu: Gpu | None, killed: Callable[[], None]
-    ) -> None:
+    def _call_each(self, call: Call, batch: Batch, waiting: deque[Order], slot: int, gpu: Gpu | None) -> None:
         names = modules(batch)
         while waiting and not call.is_over:
             order, started_at = waiting.popleft(), datetime.now(UTC)
             if not self._refuse(order):
                 self._under_way[slot] = order.number
                 clock, name = self._clocks.of(order), names[order.number]
-                result = call.run(order.seed, clock, name, keep=bool(waiting), killed=killed)
+                result = call.run(order.seed, clock, name, keep=bool(waiting))
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
