@@ -3,24 +3,18 @@
 A process starts in the root directory, with an isolated interpreter. Its imports depend neither on the user's current
 directory, which may hold files of a submission, nor on Python's environment variables.
 
-Some processes exchange messages with the harness over a socket, and are killed together with their descendants. On
-POSIX, the socket is their standard input. On Windows, processes cannot inherit sockets, and selectors cannot wait for
-pipes. There, threads copy between the socket and pipes at standard input and output.
+Some processes exchange messages with the harness over a socket, their standard input, and are killed together with
+their descendants.
 """
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, cast
-
-#: Maximum number of bytes that a thread copies at once.
-CHUNK = 64 * 1024
+from typing import Any
 
 #: A process with binary pipes.
 Child = subprocess.Popen[bytes]
@@ -38,12 +32,10 @@ _FIND_HARNESS = "import sys; home = sys.argv.pop(1); home in sys.path or sys.pat
 _KEPT_PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 _KEPT = {
     "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
-    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT",
 }  # fmt: skip
 _KEPT_PATHS = {
     "HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "PGDL_CACHE", "TFDS_DATA_DIR",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
-    "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA",
 }  # fmt: skip
 
 #: Arguments of `Popen` with which Ctrl-C does not reach the process.
@@ -106,111 +98,23 @@ def run(
     )
 
 
-if sys.platform != "win32":
+def start(
+    command: Sequence[str], control: int, output: int, environment: Mapping[str, str], *, answers: bool = False
+) -> Child:
+    """Start a process in a process group of its own.
 
-    def start(
-        command: Sequence[str],
-        control: int,
-        output: int,
-        environment: Mapping[str, str],
-        *,
-        answers: bool = False,
-    ) -> Child:
-        """Start a process in a process group of its own.
-
-        Args:
-            command: as for `popen`.
-            control: file descriptor of the socket that becomes standard input.
-            output: file descriptor to which the process prints.
-            environment: as for `popen`.
-            answers: whether standard output goes to the socket. Standard error always goes to `output`.
-        """
-        stdout = control if answers else output
-        return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
-
-    def kill(child: Child) -> None:
-        """Kill the process group of a process that has not been waited for."""
-        with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
-            os.killpg(child.pid, signal.SIGKILL)
-
-    def open_output() -> tuple[IO[bytes], int]:
-        """Return a stream for which selectors can wait, and the file descriptor with which processes write to it."""
-        source, sink = os.pipe()
-        return os.fdopen(source, "rb", buffering=0), sink
-
-    def never_wait(stream: IO[bytes] | socket.socket) -> None:
-        """Make reads from a stream return at once, even if nothing has arrived."""
-        os.set_blocking(stream.fileno(), False)
-
-else:
-    from harness.windows_job import WindowsJob
-
-    class InJob(subprocess.Popen[bytes]):
-        """A Windows process in a job object."""
-
-        job: WindowsJob
-
-    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # a user could close a console
-
-    def start(
-        command: Sequence[str],
-        control: int,
-        output: int,
-        environment: Mapping[str, str],
-        *,
-        answers: bool = False,  # noqa: ARG001 - always so on Windows
-    ) -> Child:
-        """Start a process, and threads that connect its standard input and output with the socket `control`."""
-        child = InJob(
-            command, env=environment, cwd=ROOT, bufsize=0,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, **OWN_GROUP,
-        )  # fmt: skip
-        child.job = WindowsJob(child)
-        assert child.stdin is not None
-        assert child.stdout is not None
-        connect(socket.socket(fileno=socket.dup(control)), child.stdin, child.stdout)
-        return child
-
-    def kill(child: Child) -> None:
-        """Kill a process and all its descendants."""
-        assert isinstance(child, InJob)
-        child.job.kill()
-
-    def open_output() -> tuple[IO[bytes], int]:
-        """Return a stream for which selectors can wait, and the file descriptor with which processes write to it."""
-        source, sink = os.pipe()
-        ours, theirs = socket.socketpair()
-        pipe = os.fdopen(source, "rb", buffering=0)
-        _copy(pipe.read, theirs.sendall, pipe.close, lambda: _hang_up(theirs))
-        with ours:  # closed with the stream
-            return cast(IO[bytes], ours.makefile("rb", buffering=0)), sink
-
-    def never_wait(stream: IO[bytes] | socket.socket) -> None:
-        """Make reads from a stream return at once, even if nothing has arrived."""
-        with socket.socket(fileno=socket.dup(stream.fileno())) as same:
-            same.setblocking(False)
+    Args:
+        command: as for `popen`.
+        control: file descriptor of the socket that becomes standard input.
+        output: file descriptor to which the process prints.
+        environment: as for `popen`.
+        answers: whether standard output goes to the socket. Standard error always goes to `output`.
+    """
+    stdout = control if answers else output
+    return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
 
 
-def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
-    """Start threads that copy from a socket to an unbuffered pipe, and from another pipe to the socket."""
-    _copy(end.recv, sink.write, sink.close)
-    _copy(source.read, end.sendall, source.close, lambda: _hang_up(end))
-
-
-def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close: Callable[[], object]) -> None:
-    """Start a thread that copies until the source ends or the target is closed, and then calls all of `close`."""
-
-    def run() -> None:
-        with suppress(OSError):
-            while chunk := read(CHUNK):
-                write(chunk)
-        for one in close:
-            with suppress(OSError):
-                one()
-
-    threading.Thread(target=run, daemon=True).start()
-
-
-def _hang_up(end: socket.socket) -> None:
-    with end, suppress(OSError):  # the other end is closed
-        end.shutdown(socket.SHUT_RDWR)
+def kill(child: Child) -> None:
+    """Kill the process group of a process that has not been waited for."""
+    with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
+        os.killpg(child.pid, signal.SIGKILL)

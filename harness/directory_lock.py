@@ -1,7 +1,6 @@
 """A lock that lets only one process at a time work in a directory."""
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,8 +35,6 @@ def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None
         try:
             yield
         finally:
-            if sys.platform == "win32":  # which cannot remove an open file
-                lock.close()
             with suppress(OSError):  # it is not empty if a command was interrupted
                 lock_file.unlink()
                 lock_file.parent.rmdir()

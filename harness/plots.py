@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from matplotlib.figure import Figure
 
 __all__ = [
     "CHANCE", "COLOUR", "FAINT", "INK", "PAPER", "STYLE", "Axes", "Figure", "XAxis", "YAxis", "dark_rules", "mpl",
-    "new_figure", "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
+    "new_figure", "styled", "svg_element", "svg_file", "ticker", "use_log_scale", "write_figure", "write_pictures",
 ]  # fmt: skip
 
 #: Colours in light mode: text and axes, background, dots, minor elements, and the level of chance.
@@ -109,3 +109,16 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
     """Yield an empty figure of `width` x `height` inches. Within the context, the style of plots is set."""
     with styled(8):
         yield Figure(figsize=(width, height), layout="constrained")
+
+
+def use_log_scale(axis: XAxis | YAxis, label: Callable[[float], str] = "{:g}".format) -> None:
+    """Make an axis logarithmic: labels at powers of ten and, if the axis spans at most two, at 2 and 5 times these."""
+
+    def minor_label(value: float, _position: object) -> str:
+        low, high = sorted(axis.get_view_interval())
+        return label(value) if high <= 100 * low else ""
+
+    set_scale = axis.axes.set_xscale if isinstance(axis, XAxis) else axis.axes.set_yscale
+    set_scale("log", subs=(2, 5))
+    axis.set_major_formatter(lambda value, _position: label(value))
+    axis.set_minor_formatter(minor_label)

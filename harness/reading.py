@@ -18,9 +18,8 @@ _KINDS = {
     stat.S_IFBLK: "a device",
 }
 
-#: Flags of `os.open`: opening a pipe does not wait for a writer. Some of the flags do not exist on Windows.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+#: Flags of `os.open`: opening a pipe does not wait for a writer.
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
@@ -31,7 +30,7 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
     """
     try:
         require_regular(path, path.stat(follow_symlinks=links))
-        stream = os.fdopen(os.open(path, _FLAGS | (0 if links else _NO_LINK)), "rb")
+        stream = os.fdopen(os.open(path, _FLAGS | (0 if links else os.O_NOFOLLOW)), "rb")
     except OSError as error:
         if error.errno == errno.ELOOP and not links:  # a link has just replaced it
             raise _other_kind(path, stat.S_IFLNK) from error

@@ -2,10 +2,6 @@
 
 import re
 import shlex
-import sys
-
-#: Words in which neither `cmd` nor PowerShell interprets a character.
-PLAIN = re.compile(r"[\w.:/\\=+-]+")
 
 #: Words of unknown origin that are harmless in a command that users paste: names and paths, but no options.
 _NAMES = re.compile(r"[\w./\\][\w.:/\\=+ -]*")
@@ -31,6 +27,4 @@ def variable_of(option: str) -> str:
 
 def typed(*words: str) -> str:
     """Join words to a command as users type it into their shell; words are quoted if necessary."""
-    if sys.platform == "win32":  # paths contain no quotes; a final backslash would escape the quote
-        return " ".join(word if PLAIN.fullmatch(word) else '"' + re.sub(r"\\$", r"\\\\", word) + '"' for word in words)
     return shlex.join(words)

@@ -28,7 +28,6 @@ def _socket(path: Path) -> None:
         server.bind(str(path))
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has none of these")
 @pytest.mark.parametrize(
     ("make", "found"),
     [
@@ -49,7 +48,6 @@ def test_what_is_not_a_regular_file_is_refused(
         read_regular(Path("odd"), 10, links=False)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has none of these")
 def test_where_links_are_followed_their_target_is_a_regular_file(tmp_path: Path) -> None:
     (tmp_path / "there").write_bytes(b"1")
     (tmp_path / "link").symlink_to("there")
@@ -59,7 +57,6 @@ def test_where_links_are_followed_their_target_is_a_regular_file(tmp_path: Path)
         read_regular(tmp_path / "zero", 1, links=True)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with names")
 def test_a_file_that_is_replaced_while_it_is_opened_is_looked_at_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

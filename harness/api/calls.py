@@ -12,7 +12,7 @@ from harness.api.tally import Tally
 from harness.credentials import Address
 from harness.execution.execute import execute
 from harness.execution.executor import Executor
-from harness.execution.plan import runtime_of
+from harness.execution.plan import plan_calls, runtime_of
 from harness.execution.run import Plan, make_plan, requests_of
 from harness.execution.settings import RunSettings
 from harness.records import Records, add_unwritten
@@ -111,10 +111,8 @@ def record_calls(
     records.warn = progress.warn
     add_unwritten(records)
     progress.step("planning the calls")
-    plan = make_plan(
-        run.submissions, run.tasks, run.settings, executor, records,
-        force=force, retry_timeouts=retry_timeouts, repeats=repeats, left_out=run.left_out,
-    )  # fmt: skip
+    calls = plan_calls(run.submissions, run.tasks, run.settings, executor, repeats, run.left_out)
+    plan = make_plan(calls, records, force=force, retry_timeouts=retry_timeouts)
     planned(plan)
     records.ask(requests_of(plan.calls))
     tally = Tally()

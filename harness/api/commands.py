@@ -101,12 +101,11 @@ def _size(n_bytes: int) -> str:
 
 
 def _sandbox(isolation: str) -> list[str]:
-    from harness.sandbox import SandboxChoice
-
-    words = []
-    for name, value in SandboxChoice.options_for(isolation).items():
-        words += [name] if value is None else _option(name, value, SandboxChoice.AUTO if name == "--sandbox" else "")
-    return words
+    """Return the options with which calls have an isolation, such as `bubblewrap` or `docker/runsc`."""
+    kind, _, runtime = isolation.partition("/")
+    chosen = "auto" if kind == "bubblewrap" else kind  # the isolation of the kinds that `auto` tries first
+    of_docker = _option("--docker-runtime", runtime, "") if kind == "docker" else []
+    return [*_option("--sandbox", chosen, "auto"), *of_docker]
 
 
 def _option(name: str, value: str, default: str) -> list[str]:

@@ -84,7 +84,7 @@ def _disks() -> Iterator[Finding]:
 
 def _gpus() -> Iterator[Finding]:
     from harness.gpus import find_gpus
-    from harness.sandbox import MachineFacts
+    from harness.sandbox import driver_library, missing_nodes
 
     gpus = find_gpus()
     if not gpus and Path("/dev/nvidiactl").exists():
@@ -95,15 +95,14 @@ def _gpus() -> Iterator[Finding]:
         yield Finding(WARNING, "GPUs", "none", f"models run on the processor; if there is a GPU: {install('gpu')}")
     else:
         yield Finding(GOOD, "GPUs", ", ".join(gpu.model for gpu in gpus), "one call per GPU at a time")
-        facts = MachineFacts()
-        if facts.driver_library is not None:
-            yield Finding(GOOD, "GPU driver", str(facts.driver_library))
+        if (library := driver_library()) is not None:
+            yield Finding(GOOD, "GPU driver", str(library))
         else:
             remedy = "install the driver's libraries, or name their directory in LD_LIBRARY_PATH"
             yield Finding(WARNING, "GPU driver", "libcuda.so.1: not found; models run on the processor", remedy)
-        if facts.missing_nodes:
+        if missing := missing_nodes():
             remedy = "the driver creates them when it is first used: nvidia-modprobe -u -c 0"
-            yield Finding(WARNING, "GPU device nodes", f"missing: {', '.join(facts.missing_nodes)}", remedy)
+            yield Finding(WARNING, "GPU device nodes", f"missing: {', '.join(missing)}", remedy)
 
 
 def _sandbox() -> Iterator[Finding]:

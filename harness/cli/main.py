@@ -111,7 +111,7 @@ def main() -> NoReturn:
     output = sys.stdout
     try:
         _install_signal_handlers()
-        code = cli.main(prog_name="pgdl", standalone_mode=False, windows_expand_args=False)
+        code = cli.main(prog_name="pgdl", standalone_mode=False)
         sys.stdout.flush()
     except UserError as error:
         first, *more = error.lines
@@ -169,7 +169,7 @@ def _install_signal_handlers() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         terminals = [number for number in (1, 2) if os.isatty(number)]
         signal.signal(signal.SIGHUP, lambda *_: _hang_up(terminals))
 
@@ -193,11 +193,9 @@ def _open_closed_streams() -> None:
 
 
 def _set_encodings() -> None:
-    """Write UTF-8 on Windows; elsewhere write `?` for a character that the locale's encoding lacks."""
+    """Write `?` for a character that the locale's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and sys.platform == "win32":
-            stream.reconfigure(encoding="utf-8", errors=stream.errors, newline="\n")
-        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from inspect import signature
 from itertools import islice
 from pathlib import Path
 
@@ -24,14 +23,12 @@ from harness.codabench.results import RECORDS
 from harness.codabench.settings import PhaseSettings
 from harness.credentials import Address
 from harness.errors import UserError, UserErrors, writing
-from harness.execution.plan import call_key
+from harness.execution.plan import KEY_COLUMNS, call_key
 from harness.format.archive import open_archive, read_member
 from harness.outcome import Outcome
 from harness.records import EVALUATIONS, Evaluation, Records, Request
 from harness.submission import Submission, find_submission
 from pgdl import Execution, Progress
-
-KEY_PARTS = tuple(signature(call_key).parameters)  #: the columns of a record from which its key is computed
 
 #: Maximum size of a database in bytes: of an empty database, and in addition for each call.
 MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
@@ -187,7 +184,7 @@ def _records_in(result: Path, calls: int) -> Iterator[Records]:
 def _renamed(row: Evaluation, name: str) -> Evaluation:
     """Return the record with `name` as its submission, and with the key of a call of this submission."""
     renamed = replace(row, submission=name)
-    return replace(renamed, key=call_key(**{part: getattr(renamed, part) for part in KEY_PARTS}))
+    return replace(renamed, key=call_key(*(getattr(renamed, column) for column in KEY_COLUMNS)))
 
 
 def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:

@@ -5,11 +5,11 @@ import json
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from harness.configuration import Configuration
 from harness.errors import UserError
 from harness.execution.budget import Budget
+from harness.execution.executor import Executor
 from harness.execution.order import Order
 from harness.execution.repeated_models import choose_repeated
 from harness.execution.settings import RunSettings
@@ -20,8 +20,11 @@ from harness.task.task import Task
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 from harness.worker.runtimes.keras2 import Keras2
 
-if TYPE_CHECKING:
-    from harness.execution.executor import Executor
+#: The columns of a record from which the cache key of its call is computed.
+KEY_COLUMNS = (
+    "submission", "submission_digest", "task", "model", "model_digest", "data_digest", "seed", "configuration",
+    "repeat",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def plan_calls(
     submissions: Sequence[Submission],
     tasks: Sequence[Task],
     settings: RunSettings,
-    executor: "Executor",
+    executor: Executor,
     repeats: int = 0,
     left_out: Collection[tuple[str, str]] = (),
 ) -> list[PlannedCall]:
@@ -120,12 +123,9 @@ def plan_calls(
     return calls
 
 
-def call_key(
-    submission: str, submission_digest: str, task: str, model: str, model_digest: str, data_digest: str, seed: int,
-    configuration: str, repeat: int,
-) -> str:  # fmt: skip
-    """Return the cache key of a call from columns of its record."""
-    about = (submission, submission_digest, task, model, model_digest, data_digest, seed, configuration)
+def call_key(*values: str | int) -> str:
+    """Return the cache key of a call from the columns `KEY_COLUMNS` of its record, in this order."""
+    *about, repeat = values
     return _digest(about, repeat)
 
 
@@ -147,6 +147,6 @@ def _in_secret_order(task: Task, run_seed: int, repeats: int) -> list[tuple[Mode
     return calls
 
 
-def _digest(parts: Sequence[str | int], repeat: int) -> str:
+def _digest(parts: Sequence[str | int], repeat: str | int) -> str:
     """Return the SHA-256 (hex) of the parts and, for a repetition, of its number."""
     return hashlib.sha256(json.dumps([*parts, repeat] if repeat else parts).encode()).hexdigest()

@@ -1,16 +1,12 @@
 """The plan of a run: its calls, the existing records of its calls, and the requests that the run records."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
-from harness.execution.executor import Executor
-from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.settings import RunSettings
+from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.records import Records, Request
-from harness.submission import Submission
-from harness.task.task import Task
 
 #: Ratio of processor time to wall time. A timeout with a smaller ratio may be due to a busy machine.
 STARVED = 0.5
@@ -51,24 +47,14 @@ class Plan:
 
 
 def make_plan(
-    submissions: Sequence[Submission],
-    tasks: Sequence[Task],
-    settings: RunSettings,
-    executor: Executor,
-    records: Records,
-    *,
-    force: bool,
-    retry_timeouts: bool = False,
-    repeats: int = 0,
-    left_out: Collection[tuple[str, str]] = (),
+    calls: Sequence[PlannedCall], records: Records, *, force: bool = False, retry_timeouts: bool = False
 ) -> Plan:
-    """Return the plan of a run; `repeats` and `left_out` are as in `plan_calls`.
+    """Return the plan of a run that makes these calls.
 
     Calls with a record are not made again, except after `INFRA_ERROR`, which says nothing about a submission. With
     `retry_timeouts`, calls that timed out with little processor time are made again, too. `force` makes all calls
     again.
     """
-    calls = plan_calls(submissions, tasks, settings, executor, repeats, left_out)
     rows = () if force else tuple(recorded(calls, records, retry_timeouts))
     return Plan(tuple(calls), rows, force, retry_timeouts)
 

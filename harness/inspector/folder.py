@@ -3,44 +3,15 @@
 import errno
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
 from harness.inspector.files import Files, SubmissionError, UnreadableError, check_name, is_leftover
 
-if sys.platform != "win32":
-    #: File descriptor of an open folder, which nobody can replace while it is read.
-    Folder = int
-
-    def _open(name: str, folder: Folder | None) -> int:
-        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-
-    def _enter(name: str, folder: Folder | None = None) -> Folder:
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-
-    def _leave(folder: Folder) -> None:
-        os.close(folder)
-
-    def _state(name: str, folder: Folder | None) -> os.stat_result:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False)
-
-else:
-    #: Path of a folder, since Windows cannot open folders.
-    Folder = str
-
-    def _open(name: str, folder: Folder | None) -> int:
-        return os.open(_enter(name, folder), os.O_RDONLY | os.O_BINARY)
-
-    def _enter(name: str, folder: Folder | None = None) -> Folder:
-        return name if folder is None else os.path.join(folder, name)  # noqa: PTH118
-
-    def _leave(folder: Folder) -> None:
-        pass
-
-    def _state(name: str, folder: Folder | None) -> os.stat_result:
-        return os.stat(_enter(name, folder), follow_symlinks=False)  # noqa: PTH116
+#: Flags of `os.open` for a file, and for a folder, whose descriptor nobody can replace while it is read.
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY
 
 
 def read_file(path: str, files: Files) -> None:
@@ -54,14 +25,14 @@ def read_file(path: str, files: Files) -> None:
 def read_folder(path: str, files: Files) -> None:
     """Read all files in a folder and its subfolders into `files`."""
     with reading(""):
-        folder = _enter(path)
+        folder = os.open(path, FOLDER)
     try:
         _read_below(folder, "", files)
     finally:
-        _leave(folder)
+        os.close(folder)
 
 
-def _read_below(folder: Folder, prefix: str, files: Files) -> None:
+def _read_below(folder: int, prefix: str, files: Files) -> None:
     names = []
     with reading(prefix), os.scandir(folder) as entries:
         for entry in entries:
@@ -70,22 +41,22 @@ def _read_below(folder: Folder, prefix: str, files: Files) -> None:
     for name in sorted(name for name in names if not is_leftover(name)):
         check_name(prefix + name)  # also limits the depth
         with reading(prefix + name):
-            if stat.S_ISDIR(_state(name, folder).st_mode):
-                below = _enter(name, folder)
+            if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+                below = os.open(name, FOLDER, dir_fd=folder)
                 try:
                     _read_below(below, f"{prefix}{name}/", files)
                 finally:
-                    _leave(below)
+                    os.close(below)
             else:
                 with open_regular(name, prefix + name, folder) as stream:
                     files.read(prefix + name, stream)
 
 
-def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO:
+def open_regular(path: str, name: str, folder: int | None = None) -> BinaryIO:
     """Open a regular file in `folder`. Raise `SubmissionError` for other files; the message calls the file `name`."""
-    mode = _state(path, folder).st_mode
+    mode = os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISREG(mode):
-        stream = os.fdopen(_open(path, folder), "rb")
+        stream = os.fdopen(os.open(path, FILE, dir_fd=folder), "rb")
         mode = os.fstat(stream.fileno()).st_mode
         if stat.S_ISREG(mode):  # checked again: it may have been replaced
             return stream

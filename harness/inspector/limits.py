@@ -1,5 +1,6 @@
 """Limits of a submission, and of the process that reads it."""
 
+import resource
 import sys
 
 #: Maximum number of files of a submission; maximum of their total size in bytes.
@@ -19,24 +20,16 @@ MEMORY_BYTES = 512 * 1024**2
 OPEN_FILES = 512
 
 
-if sys.platform == "win32":
-
-    def bound_process() -> None:
-        """Do nothing: Windows has no such limits."""
-
-else:
-    import resource
-
-    def bound_process() -> None:
-        """Set the limits of this process for good. A Mac refuses the limit of memory."""
-        for kind, value in (
-            (resource.RLIMIT_CPU, CPU_S),
-            *([(resource.RLIMIT_AS, MEMORY_BYTES)] if sys.platform == "linux" else []),
-            (resource.RLIMIT_NOFILE, OPEN_FILES),
-            (resource.RLIMIT_FSIZE, 0),
-            (resource.RLIMIT_CORE, 0),
-        ):
-            _, hard = resource.getrlimit(kind)
-            bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # a kill by SIGXCPU shows the reason
-            resource.setrlimit(kind, (bounded, bounded + spare))
+def bound_process() -> None:
+    """Set the limits of this process for good. A Mac refuses the limit of memory."""
+    for kind, value in (
+        (resource.RLIMIT_CPU, CPU_S),
+        *([(resource.RLIMIT_AS, MEMORY_BYTES)] if sys.platform == "linux" else []),
+        (resource.RLIMIT_NOFILE, OPEN_FILES),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # a kill by SIGXCPU shows the reason
+        resource.setrlimit(kind, (bounded, bounded + spare))

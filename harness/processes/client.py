@@ -1,5 +1,6 @@
 """The client of a process that answers questions. The other end is `harness.processes.service`."""
 
+import resource
 import signal
 import socket
 import subprocess
@@ -183,8 +184,6 @@ class Process(AbstractContextManager["Process"]):
 def _limit_memory(pid: int, share: float) -> None:
     if sys.platform != "linux":  # only Linux lets a process limit another process
         return
-    import resource  # here: Windows lacks it
-
     limit = int(share * usable_memory().total)
     with suppress(ProcessLookupError):
         _, hard = resource.prlimit(pid, resource.RLIMIT_DATA)

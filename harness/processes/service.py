@@ -13,16 +13,14 @@ Printed text of programs and libraries goes to standard error.
 """
 
 import importlib
-import os
 import socket
 import sys
 import traceback
 
-from harness.children import connect
 from harness.errors import UserError
 from harness.processes.channel import ProcessChannel
 from harness.processes.models import Program
-from harness.worker.channel import move_streams, take_input
+from harness.worker.channel import take_input
 from harness.worker.limits import die_with_parent
 
 #: Maximum number of characters of a traceback.
@@ -32,7 +30,7 @@ TRACEBACK = 10_000
 def main() -> None:
     """Answer questions until the client closes the connection."""
     name, *arguments = sys.argv[1:]
-    channel = ProcessChannel(_connection())
+    channel = ProcessChannel(socket.socket(fileno=take_input()))
     die_with_parent()
     program: Program | None = None
     unable = ("", "")
@@ -52,16 +50,6 @@ def main() -> None:
             channel.send(("answer", program(question, lambda event: channel.send(("event", event)))))
         except Exception as error:
             channel.send(_failure(error, "problem"))
-
-
-def _connection() -> socket.socket:
-    """Return the socket at standard input; on Windows, a new socket, which threads connect to the standard streams."""
-    if sys.platform == "win32":
-        reader, writer = move_streams()
-        ours, theirs = socket.socketpair()
-        connect(theirs, os.fdopen(writer, "wb", buffering=0), os.fdopen(reader, "rb", buffering=0))
-        return ours
-    return socket.socket(fileno=take_input())
 
 
 def _failure(error: Exception, kind: str) -> tuple[str, str]:

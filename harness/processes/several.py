@@ -11,7 +11,6 @@ from harness.errors import UserError
 from harness.gpus import find_gpus
 from harness.processes.client import NoAnswerError, Process
 from harness.processes.models import Answer, Question
-from harness.threads import run_threads
 from harness.worker.runtimes import Runtime
 
 #: Questions. Each is a context, within which the files of the question exist.
@@ -43,7 +42,17 @@ def share_out(processes: Sequence[Process], questions: Questions) -> Generator[R
 
     threads = [threading.Thread(target=work, args=(process,), daemon=True) for process in processes]
     try:
-        yield from run_threads(threads, replies)
+        for thread in threads:
+            thread.start()
+        working = len(threads)
+        while working:
+            reply = replies.get()
+            if isinstance(reply, BaseException):
+                raise reply
+            if reply is None:
+                working -= 1
+            else:
+                yield reply
     finally:
         for _ in waiting:  # skip all remaining questions
             pass

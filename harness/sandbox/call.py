@@ -61,6 +61,7 @@ class Call:
         self._place = ""  #: path of the submission's directory inside the sandbox
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False
+        self.killed: Callable[[], None] = lambda: None  #: is called once the sandbox is killed, before its end
 
     @classmethod
     def prepare(
@@ -92,14 +93,11 @@ class Call:
         startup = time.monotonic() - started
         self._result = replace(self._result, startup_wall_s=startup, environment=dict(ready["environment"]))
 
-    def run(
-        self, seed: int, clock: Clock, module: str = "complexity", *, keep: bool = False,
-        killed: Callable[[], None] = lambda: None,
-    ) -> CallResult:  # fmt: skip
+    def run(self, seed: int, clock: Clock, module: str = "complexity", *, keep: bool = False) -> CallResult:
         """Load the model, start the clock, call the measure of `module`, and return the result.
 
-        With `keep`, a worker whose outcome is in `HARMLESS` is not killed, and can run another measure. `killed` is
-        called as in `finish`. Raise `StoppedError` once the run is being stopped.
+        With `keep`, a worker whose outcome is in `HARMLESS` is not killed, and can run another measure. Raise
+        `StoppedError` once the run is being stopped.
         """
         try:
             self._load(seed, module)
@@ -107,7 +105,7 @@ class Call:
         except Ended as early:
             ended = early
         if not keep or ended.outcome not in HARMLESS:
-            return self.finish(ended, killed)
+            return self.finish(ended)
         result = self._report(ended)
         self._result = replace(self._result, startup_wall_s=0.0)  # the next measure reuses the running worker
         self._peak = 0
@@ -120,7 +118,7 @@ class Call:
             self._watch.close()
             self._worker.kill()
 
-    def finish(self, ended: Ended, killed: Callable[[], None] = lambda: None) -> CallResult:
+    def finish(self, ended: Ended) -> CallResult:
         """Kill the sandbox, call `killed`, wait until the sandbox has ended, and return the result of the call."""
         self.is_over = True
         self._watch.close()
@@ -128,7 +126,7 @@ class Call:
             limit = self._limits.memory_bytes
             self._peak = max(self._peak, limit)
             ended = Ended(Outcome.MEMORY, f"out of memory (limit {limit // MIB} MiB, all of it used){self._phase}")
-        survived = not self._worker.kill(killed)
+        survived = not self._worker.kill(self.killed)
         if survived:
             ended = Ended(Outcome.INFRA_ERROR, "the sandbox did not end when it was killed")
         return replace(self._report(ended), survived_kill=survived)

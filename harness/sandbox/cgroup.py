@@ -107,8 +107,7 @@ class RunGroup:
     def close(self) -> None:
         """Kill the remaining processes, remove the group, and restore its parent."""
         with _changing():
-            _remove(self._parent, self._path)
-            os.close(self._lock)
+            _remove(self._parent, self._path, self._lock)
 
 
 def cgroup_problem() -> str | None:
@@ -127,42 +126,61 @@ def _changing() -> AbstractContextManager[None]:
 def _create(parent: Path) -> tuple[Path, int]:
     """Create the group of a run below `parent`. Return its path, and the file descriptor that holds its lock."""
     remove_abandoned(parent)
-    path = parent / f"{PREFIX}{secrets.token_hex(8)}"
     try:
         allow_limits(parent)
-        path.mkdir()
+        path, lock = new_group(parent)
+    except OSError:
+        with suppress(OSError):
+            restore(parent)
+        raise
+    try:
         allow_limits(path)
         trial = CallGroup(path / "trial", Limits())
         done = children.run([*trial.entrance, "/bin/true"], {}, seconds=60)
         if done.returncode != 0:
             raise OSError(0, f"no process can be moved into a group: {done.stderr.decode().strip()}")
         trial.close()
-        descriptor = os.open(path, os.O_RDONLY)
-        lock_descriptor(descriptor)
     except OSError:
-        _remove(parent, path)
+        _remove(parent, path, lock)
         raise
-    return path, descriptor
+    return path, lock
 
 
-def _remove(parent: Path, path: Path) -> None:
+def new_group(parent: Path) -> tuple[Path, int]:
+    """Create and lock a group below `parent`. Return its path, and the file descriptor that holds its lock.
+
+    `_changing` excludes only runs with the same cache. Another run may take the group for abandoned, and remove it,
+    before it is locked; then create another group.
+    """
+    while True:
+        path = parent / f"{PREFIX}{secrets.token_hex(8)}"
+        path.mkdir()
+        with suppress(FileNotFoundError):
+            lock = os.open(path, os.O_RDONLY)
+            lock_descriptor(lock)
+            if path.exists():
+                return path, lock
+            os.close(lock)
+
+
+def _remove(parent: Path, path: Path, lock: int) -> None:
     with suppress(OSError):
         remove_group(path)
     with suppress(OSError):
         restore(parent)
+    os.close(lock)
 
 
 def remove_abandoned(parent: Path) -> None:
     """Remove the groups below `parent` whose locks are free, because their runs were killed."""
     for path in parent.glob(f"{PREFIX}*"):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            if lock_descriptor(descriptor, blocking=False):
-                remove_group(path)
-        except OSError:
-            pass  # another user owns it
-        finally:
-            os.close(descriptor)
+        with suppress(OSError):  # another user owns it, or another run has removed it
+            lock = os.open(path, os.O_RDONLY)
+            try:
+                if lock_descriptor(lock, blocking=False):
+                    remove_group(path)
+            finally:
+                os.close(lock)
 
 
 def remove_group(path: Path) -> None:

@@ -53,6 +53,12 @@ def gpu_files(gpu: Gpu, root: Path = Path("/")) -> list[str]:
     return [f"/{path.relative_to(root)}" for path in found]
 
 
+def missing_nodes() -> list[str]:
+    """Return the paths of the device nodes that this machine's GPUs need but that do not exist, sorted."""
+    nodes = {node for gpu in find_gpus() for node in gpu_nodes(gpu)}
+    return sorted(node for node in nodes if not Path(node).exists())
+
+
 def _fill(path: str, gpu: Gpu) -> str:
     return path.replace("{minor}", str(gpu.minor)).replace("{bus}", gpu.bus)
 

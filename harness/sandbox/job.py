@@ -1,4 +1,4 @@
-"""The inputs of a call, and its resource limits."""
+"""The inputs of a call, its resource limits, and the start of its worker."""
 
 import os
 from collections.abc import Callable
@@ -91,3 +91,14 @@ class Limits:
             of = f"at most 60 % of {memory.whose} {memory.total / GIB:.1f}G"
             warn(f"the memory limit of a call is {limit / MIB:.0f}M, {of}; --memory sets another limit")
         return limit
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The start of a worker: its inputs and limits, and the descriptors by which the harness hears of it."""
+
+    job: Job
+    limits: Limits
+    slot: int  #: number of the worker among the workers that exist at the same time
+    control: int  #: descriptor of the worker's end of the control channel
+    output: int  #: descriptor of the worker's output

@@ -107,7 +107,7 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
 
 
 def _measure_elsewhere(pids: Iterable[int]) -> Usage:
-    """Return the usage of processes on macOS and Windows, where resident pages of files count, too."""
+    """Return the usage of processes on macOS, where resident pages of files count, too."""
     used = Usage(0, 0.0)
     for pid in pids:
         with suppress(psutil.Error):

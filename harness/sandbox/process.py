@@ -11,10 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from harness.children import never_wait, open_output
 from harness.configuration import MIB
 from harness.outcome import Outcome
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.processes import progress
 from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.worker.channel import MAX_FRAME
@@ -43,8 +42,8 @@ LAST_OUTPUT_S = 5.0
 #: Seconds between two checks of the progress of a killed sandbox.
 PROGRESS_S = 0.5
 
-#: Type of `Kind.start`: job, limits, slot, file descriptors of control channel and output -> the sandbox.
-Starter = Callable[[Job, Limits, int, int, int], RunningSandbox]
+#: Type of `Kind.start`.
+Starter = Callable[[Launch], RunningSandbox]
 
 
 class Ended(Exception):
@@ -107,13 +106,14 @@ class WorkerProcess:
         self._gone = False
         self._frames = b""
         self._control, theirs = socket.socketpair()
-        self._output, sink = open_output()
+        source, sink = os.pipe()
+        self._output = os.fdopen(source, "rb", buffering=0)
         self._open: list[Any] = [self._control, self._output]
         for stream in self._open:
-            never_wait(stream)
+            os.set_blocking(stream.fileno(), False)
         reason: str | None = None
         try:
-            self.sandbox = start(job, limits, slot, theirs.fileno(), sink)
+            self.sandbox = start(Launch(job, limits, slot, theirs.fileno(), sink))
         except StartError as error:
             reason = str(error)
         finally:

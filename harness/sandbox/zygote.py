@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 
 from harness import children
 from harness.sandbox import bubblewrap
-from harness.sandbox.job import Job
+from harness.sandbox.job import Job, Launch
 from harness.sandbox.process import Starter
-from harness.sandbox.running_sandbox import LostError, StartError, shell_status
+from harness.sandbox.running_sandbox import LostError, StartError, memory_file, shell_status
+from harness.sandbox.seccomp import filter_program
 from harness.sandbox.selftest import require_value
 
 #: Program of the zygote's interpreter. Its arguments are the runtime and the directory of the worker's code. Requests
@@ -128,13 +129,29 @@ class Zygote:
         how = f"was ended by signal {-status}" if status < 0 else f"exited with status {status}"
         return f"the process from which workers are forked {how}"
 
-    def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Request a fork with copies of these file descriptors. Raise `StartError` if the process has ended."""
+    def fork(self, launch: Launch, home: str, report: int, sandbox: Sequence[int] = (), **more: Any) -> None:
+        """Request a fork that becomes a worker. Raise `StartError` if the process has ended.
+
+        Args:
+            launch: inputs and descriptors of the worker.
+            home: home directory of the worker.
+            report: descriptor to which the worker's parent reports (`WorkerReport`); this method closes it.
+            sandbox: pidfd of the sandbox that the fork joins, and entrance of its control group if it has one; empty
+                if the fork confines itself by Landlock.
+            more: further parts of the request (`harness.worker.zygote`).
+        """
+        job, uid = launch.job, bubblewrap.worker_uid(launch.slot)
+        order = {"uid": uid, "environment": job.environment(home=home), "home": home} | more
+        program = memory_file(filter_program(job.gpu is not None, namespaces=bool(sandbox)))
+        descriptors = [launch.control, launch.output, program, report, *sandbox]
         try:
             with self._lock:
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
         except OSError as error:
             raise StartError(f"the zygote is gone: {error}") from error
+        finally:
+            os.close(program)
+            os.close(report)
 
     def close(self) -> None:
         """End the process."""

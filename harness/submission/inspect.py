@@ -1,6 +1,7 @@
 """Reads a submission in a process with limits on memory and time (`harness.inspector`)."""
 
 import os
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -17,9 +18,6 @@ from harness.submission.submission import Submission
 
 #: Seconds after which a reading process is killed; the limit on its processor time, `CPU_S`, is lower.
 WALL_S = 60.0
-
-#: Number of the signal that ends a process at its limit on processor time; Windows has no such signal.
-SIGXCPU = 24
 
 #: Program of the process that reads a submission; arguments: directory of PyYAML, kind of submission, path.
 READ = (
@@ -117,7 +115,7 @@ def _ask(kind: str, path: Path) -> Answer:
         errors = process.stderr.read(1 << 16).decode(errors="replace")
     if not content.startswith(READY):
         raise RuntimeError(f"the process that reads submissions did not start: status {status}\n{errors}")
-    if status == -SIGXCPU:
+    if status == -signal.SIGXCPU:
         raise AnswerError(f"reading took more than {CPU_S} s of processor time")
     if status != 0:
         raise AnswerError(f"the reading process ended with status {status}")
@@ -125,15 +123,13 @@ def _ask(kind: str, path: Path) -> Answer:
 
 
 def _environment() -> dict[str, str]:
-    if os.name == "nt":
-        return {"SYSTEMROOT": os.environ["SYSTEMROOT"]}
     return {"LD_LIBRARY_PATH": os.pathsep.join(children.own_libraries())}
 
 
 def _receive(process: children.Child) -> bytes:
     """Return the output of the process. Raise `AnswerError` if the output takes too long or is too large.
 
-    A thread reads the output: on Windows, or if a child process keeps the pipe open, a read can exceed the time limit.
+    A thread reads the output: if a child process keeps the pipe open, a read can exceed the time limit.
     """
     assert process.stdout is not None
     source, content = os.dup(process.stdout.fileno()), bytearray()  # a copy that the thread closes

@@ -4,8 +4,6 @@ import hashlib
 import math
 import os
 import shutil
-import sys
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -183,20 +181,8 @@ def _write_inputs(
 def _write_at(descriptor: int, inputs: Inputs, place: int) -> None:
     content = memoryview(inputs.reshape(-1).view(np.uint8).data)
     while len(content):
-        written = _pwrite(descriptor, content, place)
+        written = os.pwrite(descriptor, content, place)
         content, place = content[written:], place + written
-
-
-if sys.platform != "win32":
-    _pwrite = os.pwrite
-
-else:
-    _moving = threading.Lock()
-
-    def _pwrite(descriptor: int, content: memoryview, place: int) -> int:
-        with _moving:
-            os.lseek(descriptor, place, os.SEEK_SET)
-            return os.write(descriptor, content)
 
 
 def scan_shards(

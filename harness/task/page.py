@@ -9,8 +9,7 @@ import jinja2
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.log_axis import use_log_scale
-from harness.plots import COLOUR, INK, Figure, dark_rules, styled, svg_element, ticker
+from harness.plots import COLOUR, INK, Figure, dark_rules, styled, svg_element, ticker, use_log_scale
 from harness.task.summary import GAP_COLUMNS, gap_rows
 from harness.task.task import Task
 from harness.task.task_notes import notes_of_resolution

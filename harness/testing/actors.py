@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.execution.order import Allowance, Order
-from harness.sandbox import KINDS, Job, Kind, Limits
+from harness.sandbox import KINDS, Job, Kind, Launch, Limits
 from harness.sandbox.processes import Tree
 from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.worker.channel import Channel
@@ -50,11 +50,11 @@ class Actors(Kind):
         """Record the runtimes in `prepared`."""
         self.prepared += [job.runtime for job in trials]
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":
+    def start(self, launch: Launch) -> "Actor":
         """Start a thread as worker. Raise `StartError` if the submission's text is `does not start`."""
-        if "does not start" in parts(job).values():
+        if "does not start" in parts(launch.job).values():
             raise StartError("no stage")
-        actor = Actor(self, job, control, sink)
+        actor = Actor(self, launch)
         self.started.append(actor)
         return actor
 
@@ -76,13 +76,13 @@ class Actors(Kind):
 class Actor(RunningSandbox):
     """A worker that is a thread. The submission's text, such as `returns 1`, says which messages it sends."""
 
-    def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
-        self.job, self.played = job, list[str]()
+    def __init__(self, kind: Actors, launch: Launch) -> None:
+        self.job, self.played = launch.job, list[str]()
         self.processes = Tree()
         self._kind = kind
         self._status: int | None = None
         self._killed = threading.Event()
-        self._control, self._sink = socket.socket(fileno=os.dup(control)), os.dup(sink)
+        self._control, self._sink = socket.socket(fileno=os.dup(launch.control)), os.dup(launch.output)
         self._thread = threading.Thread(target=self._live)
         self._thread.start()
 

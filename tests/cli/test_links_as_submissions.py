@@ -18,8 +18,6 @@ from tests.records.evaluation_rows import evaluation
 SECRET = "0123456789-A-SECRET"
 MEASURE = "def complexity(model, dataset):\n    return 1.0\n"
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="making a link needs a privilege there")
-
 
 @pytest.fixture
 def drop(folder: Path) -> Path:

@@ -30,7 +30,6 @@ def test_else_it_is_where_the_user_keeps_caches(tmp_path: Path, monkeypatch: pyt
     assert cache_directory("shapes") == tmp_path / "home" / ".cache" / "pgdl-harness" / "shapes"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there, no other variable replaces HOME")
 def test_a_user_without_a_home_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("PGDL_CACHE", "XDG_CACHE_HOME", "HOME"):
         monkeypatch.delenv(variable, raising=False)

@@ -90,38 +90,6 @@ def test_no_more_calls_are_under_the_clock_than_there_are_workers(local: Local, 
     assert len(kind.started) == 12
 
 
-@pytest.mark.parametrize(
-    ("part", "outcome", "message"),
-    [
-        ("raises ValueError: no", Outcome.EXCEPTION, "ValueError: no"),
-        ("claims TIMEOUT", Outcome.PROTOCOL, "a result with a status that a worker may not claim"),
-        ("claims INFRA_ERROR", Outcome.PROTOCOL, "a result with a status that a worker may not claim"),
-        ("claims OK", Outcome.PROTOCOL, "a result that is not a finite number"),
-        ("returns inf", Outcome.PROTOCOL, "a result that is not a finite number"),
-        ("says nonsense", Outcome.PROTOCOL, "a frame that is not JSON"),
-        ("says [1, 2]", Outcome.PROTOCOL, "a frame that is not a JSON object"),
-        ('says {"event": "ready"}', Outcome.PROTOCOL, "expected a frame 'result'"),
-        (f"says {'x' * 5000}", Outcome.PROTOCOL, "a frame of over 4096 bytes"),
-        ("prints 3", Outcome.OUTPUT, "printed too much (limit 1 MiB, used "),
-        ("exits 3", Outcome.CRASH, "exited with status 3 without a result"),
-        ("exits 139", Outcome.CRASH, "was ended by signal 11"),
-        (
-            "exits 137",
-            Outcome.CRASH,
-            "was ended by signal 9, by itself or from outside; if from outside, pgdl run --force",
-        ),
-        ("waits", Outcome.TIMEOUT, "exceeded the time limit of 0.3 s (used "),
-        ("fails to load", Outcome.INFRA_ERROR, "the model or data could not be loaded: no such model"),
-        ("does not start", Outcome.INFRA_ERROR, "the sandbox did not start: no stage"),
-    ],
-)
-def test_whatever_a_worker_does_has_an_outcome(local: Local, part: str, outcome: Outcome, message: str) -> None:
-    limit = 0.3 if part == "waits" else 300.0
-    (done,) = make(local, plan(local, part, settings=replace(QUICK, time_limit_s=limit)))
-    assert (done.result.outcome, done.result.value) == (outcome, None)
-    assert done.result.message.startswith(message)
-
-
 def test_baselines_on_one_model_share_a_worker(local: Local, kind: Actors) -> None:
     done = list(make(local, plan(local, "returns 1", "raises E: x", "returns 3", models=2, baselines=True)))
     assert len(kind.started) == 2
@@ -130,31 +98,10 @@ def test_baselines_on_one_model_share_a_worker(local: Local, kind: Actors) -> No
     assert outcomes(done) == {"s0": Outcome.OK, "s1": Outcome.EXCEPTION, "s2": Outcome.OK}
 
 
-def test_after_a_baseline_that_came_to_harm_the_others_go_on_in_another_worker(local: Local, kind: Actors) -> None:
-    done = list(make(local, plan(local, "returns 1", "exits 3", "returns 3", baselines=True)))
-    assert [actor.played for actor in kind.started] == [["returns 1", "exits 3"], ["returns 3"]]
-    assert outcomes(done) == {"s0": Outcome.OK, "s1": Outcome.CRASH, "s2": Outcome.OK}
-
-
 def test_where_a_worker_does_not_start_every_call_of_a_batch_says_so(local: Local) -> None:
     done = list(make(local, plan(local, "does not start", "returns 1", baselines=True)))
     assert outcomes(done)["s0"] is Outcome.INFRA_ERROR
     assert len(done) == 2
-
-
-def test_submissions_never_share_a_worker(local: Local, kind: Actors) -> None:
-    list(make(local, plan(local, "returns 1", "returns 2", models=2)))
-    assert [len(actor.played) for actor in kind.started] == [1, 1, 1, 1]
-
-
-def test_calls_whose_budget_is_used_up_are_not_started(local: Local, kind: Actors) -> None:
-    settings = replace(QUICK, time_limit_s=0.05, time_budget=TimeBudget.AVERAGE)
-    calls = plan(local, "waits", models=12, settings=settings)
-    done = list(make(local, calls))
-    assert {one.result.outcome for one in done} == {Outcome.TIMEOUT}
-    messages = [one.result.message for one in done]
-    assert any(message.startswith("not started: earlier calls used up the task's time budget") for message in messages)
-    assert len(kind.started) < 12
 
 
 def test_a_budget_that_earlier_runs_used_up_starts_nothing(local: Local, kind: Actors) -> None:

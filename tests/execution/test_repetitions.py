@@ -69,9 +69,7 @@ def record(records: Records, call: PlannedCall, **columns: object) -> None:
 
 
 def plan(records: Records, repeats: int) -> Plan:
-    return make_plan(
-        [make_submission()], [make_task(10)], SETTINGS, NOWHERE_TO_RUN, records, force=False, repeats=repeats
-    )
+    return make_plan(calls(repeats, 10), records)
 
 
 def test_more_repetitions_add_only_those_that_are_missing(tmp_path: Path) -> None:
@@ -90,7 +88,7 @@ def test_a_repetition_takes_nothing_from_the_budget_of_the_calls_that_count(tmp_
         for call in plan_calls(*arguments, 2):
             if call.repeat == 1:
                 record(records, call, call_wall_s=12.0)
-        resumed = make_plan(*arguments, records, force=False, repeats=2)
+        resumed = make_plan(plan_calls(*arguments, 2), records)
     clocks, orders = Clocks(), {call.repeat: call.order(0) for call in resumed.calls}
     clocks.update(orders.values())
     left = {repeat: clocks.of(order).left() for repeat, order in orders.items()}

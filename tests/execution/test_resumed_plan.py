@@ -10,7 +10,7 @@ from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_s
 
 from harness.execution.execute import execute
 from harness.execution.order import FinishedCall, Inputs, Order
-from harness.execution.plan import PlannedCall
+from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.run import Plan, make_plan
 from harness.outcome import CallResult, Outcome
 from harness.records import Evaluation, Records
@@ -25,7 +25,8 @@ def records(tmp_path: Path) -> Records:
 
 
 def plan(records: Records, submission: Submission, task: Task, *, force: bool = False, retry: bool = False) -> Plan:
-    return make_plan([submission], [task], SETTINGS, NOWHERE_TO_RUN, records, force=force, retry_timeouts=retry)
+    calls = plan_calls([submission], [task], SETTINGS, NOWHERE_TO_RUN)
+    return make_plan(calls, records, force=force, retry_timeouts=retry)
 
 
 def record(records: Records, call: PlannedCall, outcome: Outcome = Outcome.OK, **times: float) -> None:

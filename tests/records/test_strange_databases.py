@@ -172,7 +172,6 @@ class StoppedError(KeyboardInterrupt):
     """The exception of a signal's handler."""
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_a_signal_ends_a_statement(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repeat(file)
     monkeypatch.setattr(sqlite, "MOST", 10**15)
@@ -217,7 +216,6 @@ def test_no_other_file_is_deleted(file: Path, linked: bool) -> None:
     assert not other.exists()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with names")
 @pytest.mark.parametrize("name", ["results.db", "results.db-journal", "results.db-wal", "results.db-shm"])
 def test_what_would_be_waited_for_is_refused(file: Path, name: str) -> None:
     file.with_name(name).unlink(missing_ok=True)

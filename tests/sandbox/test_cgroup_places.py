@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.cgroup import LEAF, PREFIX, CallGroup, NoCgroupError, find_parents, remove_abandoned
+from harness.sandbox import cgroup
+from harness.sandbox.cgroup import LEAF, PREFIX, CallGroup, NoCgroupError, find_parents, new_group, remove_abandoned
 from harness.sandbox.job import MIB, Limits
 
 BOTH = "cpu io memory pids"
@@ -137,3 +138,22 @@ def test_groups_of_killed_runs_are_removed_and_no_others(tmp_path: Path) -> None
     remove_abandoned(tmp_path)
     os.close(lock)
     assert {path.name for path in tmp_path.iterdir()} == {f"{PREFIX}alive", "session"}
+
+
+def test_a_group_that_another_run_removes_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = cgroup.lock_descriptor
+
+    def late(descriptor: int, **options: bool) -> bool:
+        monkeypatch.undo()
+        remove_abandoned(tmp_path)
+        return lock(descriptor, **options)
+
+    monkeypatch.setattr(cgroup, "lock_descriptor", late)
+    path, descriptor = new_group(tmp_path)
+    remove_abandoned(tmp_path)
+    assert list(tmp_path.iterdir()) == [path]
+    os.close(descriptor)
+    remove_abandoned(tmp_path)
+    assert not path.exists()

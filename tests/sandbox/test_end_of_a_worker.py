@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.sandbox import process
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.process import WorkerProcess
 from harness.sandbox.processes import KillProgress, progress
 
@@ -49,8 +49,8 @@ def dying(
     """Return a fake worker, whose end makes the progress that `look` returns."""
     bodies: list[Dying] = []
 
-    def start(_job: Job, _limits: Limits, _slot: int, _control: int, sink: int) -> Dying:
-        bodies.append(Dying(sink, look, looks))
+    def start(launch: Launch) -> Dying:
+        bodies.append(Dying(launch.output, look, looks))
         return bodies[0]
 
     monkeypatch.setattr(process, "KILL_GRACE", 0.2)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.kinds.landlock import make_scratch, measure_directory, nameless_bytes
 from harness.sandbox.processes import Tree
+from harness.sandbox.scratch import make_scratch, measure_directory, nameless_bytes
 from harness.worker.scratch import remove
 
 MOST = 100

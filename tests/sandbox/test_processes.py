@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from harness.sandbox import proc
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.kinds.fast import Placeholder
 from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.processes import Namespace, Tree
@@ -173,7 +173,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
 
 @pytest.fixture
 def placeholder(job: Job) -> Iterator[Placeholder]:
-    placeholder = Placeholder(job, LIMITS, slot=5, sink=2, groups=None)
+    placeholder = Placeholder(Launch(job, LIMITS, slot=5, control=0, output=2), groups=None)
     yield placeholder
     placeholder.kill()
     while not placeholder.is_gone():
@@ -213,5 +213,5 @@ def test_the_harness_can_look_at_the_sandbox(placeholder: Placeholder) -> None:
 def test_a_sandbox_that_cannot_be_made_says_why(job: Job, capfd: pytest.CaptureFixture[str]) -> None:
     gone = Job(job.worker, job.submission, job.model, Path("/nowhere/at/all"))
     with pytest.raises(StartError):
-        Placeholder(gone, LIMITS, slot=6, sink=2, groups=None)
+        Placeholder(Launch(gone, LIMITS, slot=6, control=0, output=2), groups=None)
     assert "Can't find source path /nowhere/at/all" in capfd.readouterr().err

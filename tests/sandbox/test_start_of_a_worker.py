@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from harness.sandbox import process
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.process import WorkerProcess
 from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.zygote import WorkerReport
@@ -26,9 +26,9 @@ def test_a_start_that_fails_ends_although_a_process_keeps_its_output_open(monkey
     """A stopped zygote keeps the worker's output descriptor open for ever."""
     kept: list[int] = []
 
-    def start(_job: Job, _limits: Limits, _slot: int, _control: int, sink: int) -> NoReturn:
-        kept.append(os.dup(sink))
-        os.write(sink, b"bwrap: no such file")
+    def start(launch: Launch) -> NoReturn:
+        kept.append(os.dup(launch.output))
+        os.write(launch.output, b"bwrap: no such file")
         raise StartError("it did not start:")
 
     monkeypatch.setattr(process, "LAST_OUTPUT_S", 0.1)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.log_axis import use_log_scale
-from harness.plots import COLOUR, FAINT, INK, mpl, new_figure, write_pictures
+from harness.plots import COLOUR, FAINT, INK, mpl, new_figure, use_log_scale, write_pictures
 from harness.protocols.invariance.study import Curve, Study
 from harness.protocols.invariance.table import Point
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.log_axis import use_log_scale
-from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, write_pictures
+from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, use_log_scale, write_pictures
 from harness.protocols.overfit.rows import Group, OverfitGroup, OverfitRow
 
 FLOOR = 1e-300  #: smaller p-values are drawn at this value

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from harness.log_axis import use_log_scale
-from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure
+from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure, use_log_scale
 from harness.protocols.testbed.summary import Dimension
 from scoring import TradeOff
 

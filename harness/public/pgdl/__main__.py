@@ -21,6 +21,8 @@ HOME = _CHECKOUT if _INSTALLED.name == "public" else _INSTALLED
 
 def main() -> NoReturn:
     """Run the command line. Ctrl-C during its imports ends the process without a traceback."""
+    if sys.platform == "win32":
+        _refuse("expected Linux or macOS, found Windows; pgdl runs in WSL (wsl --install)")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise the caller ignores it
         signal.signal(signal.SIGINT, _end)
     for name in PACKAGES:
@@ -37,8 +39,12 @@ def _require_own(name: str) -> None:
     where = next((place for place in places if place), name)
     if Path(where).resolve().parent != HOME / name:
         remedy = f"remove it from the path, or start pgdl in another directory; ours is {HOME / name}"
-        print(ascii(f"pgdl: {where}: another package is called '{name}'; {remedy}")[1:-1], file=sys.stderr)
-        sys.exit(2)
+        _refuse(f"{where}: another package is called '{name}'; {remedy}")
+
+
+def _refuse(line: str) -> NoReturn:
+    print(ascii(f"pgdl: {line}")[1:-1], file=sys.stderr)
+    sys.exit(2)
 
 
 def _end(*_: object) -> NoReturn:

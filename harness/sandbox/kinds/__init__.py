@@ -1,14 +1,15 @@
 """The kinds of sandbox, each in a file; docs/security.md lists their promises."""
 
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from harness.configuration import UNSANDBOXED
 from harness.errors import UserError, Warn
 from harness.registry import find_siblings
-from harness.sandbox.facts import not_linux
+from harness.sandbox.kinds.fast import Fast
 from harness.sandbox.kinds.kind import Kind
+from harness.sandbox.kinds.landlock import Landlock
 
 #: All kinds by name.
 KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
@@ -38,7 +39,7 @@ class SandboxChoice:
 
     def _choose(self, warn: Warn) -> Kind:
         """Return `fast`, which can fall back to `fresh`; if bubblewrap does not work, return `landlock`."""
-        best, weaker = KINDS["fast"].for_auto(warn), KINDS["landlock"]()
+        best, weaker = Fast(instead=warn), Landlock()
         problem = best.problem()
         if problem is None:
             return best
@@ -53,15 +54,11 @@ class SandboxChoice:
             warn(f"  {guarantee}")
         return weaker
 
-    @staticmethod
-    def options_for(isolation: str) -> dict[str, str | None]:
-        """Return the command-line options (name -> value) with which calls have the isolation `isolation`.
 
-        A flag has the value None. An option with an empty value can be left out.
-        """
-        kind, _, runtime = isolation.partition("/")
-        if kind == "bubblewrap":  # the isolation of the kinds that `auto` tries first
-            return {"--sandbox": SandboxChoice.AUTO}
-        if kind == UNSANDBOXED:
-            return {"--sandbox": SandboxChoice.AUTO, "--unsafe-no-sandbox": None}
-        return {"--sandbox": kind, "--docker-runtime": runtime} if kind == "docker" else {"--sandbox": kind}
+def not_linux() -> UserError | None:
+    """Return an error that says why only a container engine can sandbox calls here; None on Linux."""
+    if (system := platform.system()) == "Linux":
+        return None
+    own = "for your own code only, pgdl run --unsafe-no-sandbox (pgdl help systems)"
+    remedy = f"with a Docker engine, --sandbox docker; {own}"
+    return UserError("sandboxed calls", expected="Linux", found=system, remedy=remedy)

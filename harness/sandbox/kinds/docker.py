@@ -18,7 +18,7 @@ from harness.errors import UserError
 from harness.registry import Parameter
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
 from harness.sandbox.container import CLIENT, EngineError, RunningContainer, ask, new_name, start_reaper
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.seccomp import filter_program
 from harness.shell import typed
@@ -87,10 +87,11 @@ class Docker(Kind):
         """Start a process that removes the containers when the harness ends."""
         self._reaper = self._reaper or start_reaper()
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningContainer:
+    def start(self, launch: Launch) -> RunningContainer:
         """Start a worker in a new container. Raise `StartError` if the container does not run in time."""
-        name = new_name()
-        return RunningContainer(name, self.command(job, limits, slot, name), control, sink, limits.startup_s)
+        name, limits = new_name(), launch.limits
+        command = self.command(launch.job, limits, launch.slot, name)
+        return RunningContainer(name, command, launch.control, launch.output, limits.startup_s)
 
     def command(self, job: Job, limits: Limits, slot: int, name: str) -> list[str]:
         """Return the client's arguments that run the worker of a job in a container called `name`."""

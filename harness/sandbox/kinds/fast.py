@@ -7,16 +7,14 @@ and then drops every privilege. Calls share only the memory that the imports hav
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Self
 
 from harness.cache import runs_programs
 from harness.errors import UserError, Warn
 from harness.sandbox import bubblewrap
 from harness.sandbox.cgroup import RunGroup
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch
 from harness.sandbox.kinds.fresh import Enclosure, Fresh
-from harness.sandbox.running_sandbox import RunningSandbox, StartError, memory_file
-from harness.sandbox.seccomp import filter_program
+from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.sandbox.staging import ECHO
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 
@@ -41,11 +39,6 @@ class Fast(Fresh):
         """The sandbox's name in records: `bubblewrap/fast`, or `bubblewrap/fresh` if forks do not work."""
         return f"{self.isolation}/{self.name if self._zygotes else Fresh.name}"
 
-    @classmethod
-    def for_auto(cls, warn: Warn) -> Self:
-        """Return a `Fast` that warns and starts new interpreters if forks do not work."""
-        return cls(instead=warn)
-
     def expect(self, trials: Sequence[Job]) -> None:
         """For each runtime, start the process from which workers are forked, without waiting for its imports."""
         super().prepare(trials)
@@ -69,12 +62,10 @@ class Fast(Fresh):
                 raise UserError(reason, remedy="use --sandbox fresh") from error
             self._instead(f"{reason}; every call starts a new interpreter")
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
+    def start(self, launch: Launch) -> RunningSandbox:
         """Fork a worker into a new sandbox. If forks no longer work, start a new interpreter there."""
-        forked = self._zygotes.fork(
-            job, lambda zygote: ForkedSandbox(zygote, job, limits, slot, control, sink, self.groups)
-        )
-        return super().start(job, limits, slot, control, sink) if forked is None else forked
+        forked = self._zygotes.fork(launch.job, lambda zygote: ForkedSandbox(zygote, launch, self.groups))
+        return super().start(launch) if forked is None else forked
 
     def close(self) -> None:
         """End the processes from which workers are forked, and remove the run's control group."""
@@ -89,13 +80,13 @@ class Placeholder(Enclosure):
     to gain control of the placeholder.
     """
 
-    def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
+    def __init__(self, launch: Launch, groups: RunGroup | None) -> None:
         """Create the sandbox, and wait until the placeholder process runs in it. Raise `StartError` if that fails."""
         (given, line), (heard, answer) = os.pipe(), os.pipe()
         self._line = os.fdopen(line, "wb", buffering=0)
         with os.fdopen(heard, "rb") as hears:
             try:
-                super().__init__(job, limits, slot, groups, [HOLDER], source=given, output=answer, errors=sink)
+                super().__init__(launch, groups, [HOLDER], source=given, output=answer)
             except StartError:
                 self._line.close()
                 raise
@@ -118,33 +109,24 @@ class Placeholder(Enclosure):
 class ForkedSandbox(Placeholder):
     """A sandbox that a placeholder process keeps open, with a worker that was forked into it."""
 
-    def __init__(
-        self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int, groups: RunGroup | None
-    ) -> None:
+    def __init__(self, zygote: Zygote, launch: Launch, groups: RunGroup | None) -> None:
         """Create the sandbox, and fork a worker into it. Raise `StartError` if that fails."""
-        super().__init__(job, limits, slot, sink, groups)
+        super().__init__(launch, groups)
         entrances = [self.group.open_entrance()] if self.group else []
-        program = memory_file(filter_program(job.gpu is not None))
         self._source, report = os.pipe()
-        order = {
-            "uid": bubblewrap.worker_uid(slot),
-            "environment": job.environment(home=bubblewrap.HOME),
-            "home": bubblewrap.HOME,
-            "directories": bubblewrap.JOB_DIRECTORIES[1:],
-            "paths": None,
-            "other_processes": 0,
-        }
         try:
-            try:
-                zygote.order(order, [control, sink, program, report, self.pidfd, *entrances])
-            finally:
-                for descriptor in (program, report, *entrances):
-                    os.close(descriptor)
+            zygote.fork(
+                launch, bubblewrap.HOME, report, [self.pidfd, *entrances],
+                directories=bubblewrap.JOB_DIRECTORIES[1:], paths=None, other_processes=0,
+            )  # fmt: skip
             self._report = WorkerReport(self._source, zygote)
         except StartError:
             self.kill()
             self.close()
             raise
+        finally:
+            for descriptor in entrances:
+                os.close(descriptor)
 
     def exit_status(self) -> int | None:
         """Return the worker's exit status as reported by the worker's parent, which runs outside the sandbox."""

@@ -17,7 +17,7 @@ from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.cgroup import NoCgroupError, RunGroup
 from harness.sandbox.devices import search_path
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.processes import Namespace
 from harness.sandbox.running_sandbox import RunningSandbox, StartError, Storage, memory_file, shell_status
@@ -98,10 +98,10 @@ class Fresh(Kind):
             with suppress(NoCgroupError):
                 self.groups = RunGroup()
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
+    def start(self, launch: Launch) -> RunningSandbox:
         """Start a new interpreter in a new sandbox. Raise `StartError` if that fails."""
-        command = bubblewrap.worker(job.runtime)
-        return Enclosure(job, limits, slot, self.groups, command, source=control, output=sink, errors=sink)
+        command = bubblewrap.worker(launch.job.runtime)
+        return Enclosure(launch, self.groups, command, source=launch.control, output=launch.output)
 
     def close(self) -> None:
         """Remove the run's control group."""
@@ -123,16 +123,16 @@ class Enclosure(RunningSandbox):
     processes: Namespace
 
     def __init__(
-        self, job: Job, limits: Limits, slot: int, groups: RunGroup | None, command: list[str],
-        *, source: int, output: int, errors: int,
-    ) -> None:  # fmt: skip
-        """Start the sandbox of `job`. `command` begins once the limits of its process are set.
+        self, launch: Launch, groups: RunGroup | None, command: list[str], *, source: int, output: int
+    ) -> None:
+        """Start the sandbox of a job. `command` begins once the limits of its process are set.
 
-        `source`, `output` and `errors` are the descriptors of the command's standard streams. Raise `StartError` if
-        bubblewrap cannot create the sandbox, or the kernel cannot create the call's control group.
+        `source` and `output` are the descriptors of the command's standard streams. Raise `StartError` if bubblewrap
+        cannot create the sandbox, or the kernel cannot create the call's control group.
         """
+        job, limits = launch.job, launch.limits
         program = filter_program(job.gpu is not None)
-        options, prefix = bubblewrap.sandbox(job, limits, slot)
+        options, prefix = bubblewrap.sandbox(job, limits, launch.slot)
         try:
             self.group = groups.call(limits) if groups else None
         except OSError as error:
@@ -146,7 +146,7 @@ class Enclosure(RunningSandbox):
                 entrance = self.group.entrance if self.group else []
                 self._process = children.popen(
                     [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *prefix, *command], {},
-                    stdin=source, stdout=output, stderr=errors, pass_fds=inherited, **children.OWN_GROUP,
+                    stdin=source, stdout=output, stderr=launch.output, pass_fds=inherited, **children.OWN_GROUP,
                 )  # fmt: skip
             finally:
                 for descriptor in inherited:

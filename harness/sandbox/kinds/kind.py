@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, Self
 
-from harness.errors import UserError, Warn
+from harness.errors import UserError
 from harness.extras import install
 from harness.gpus import Gpu
 from harness.outcome import CallResult
 from harness.registry import Parameter
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch
 from harness.sandbox.running_sandbox import RunningSandbox
 from harness.sandbox.selftest import CONTROL, Trap, run_traps, run_trial, trial_job
 from harness.sandbox.staging import Staging
@@ -46,11 +46,6 @@ class Kind(ABC):
         """Name of the sandbox in records: the isolation, plus the kind's name if several kinds have this isolation."""
         return self.isolation
 
-    @classmethod
-    def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds with a fallback
-        """Return an object of this kind for `--sandbox auto`; the object calls `warn` before it uses a fallback."""
-        return cls()
-
     @abstractmethod
     def problem(self) -> UserError | None:
         """Return why this kind does not work on this machine, with a remedy; None if a trial succeeds."""
@@ -77,16 +72,8 @@ class Kind(ABC):
         """Get ready for calls in the runtimes of `trials`. Raise `UserError` if a sandbox does not work."""
 
     @abstractmethod
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
-        """Return a new sandbox with a worker. Raise `StartError` if it does not start.
-
-        Args:
-            job: the inputs of the call.
-            limits: the limits of the call.
-            slot: number of the worker among the workers that exist at the same time.
-            control: descriptor of the worker's end of the control channel.
-            sink: descriptor of the worker's output.
-        """
+    def start(self, launch: Launch) -> RunningSandbox:
+        """Return a new sandbox with a worker. Raise `StartError` if it does not start."""
 
     def close(self) -> None:  # noqa: B027 - optional
         """End the processes that `prepare` started."""

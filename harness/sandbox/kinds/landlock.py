@@ -6,12 +6,10 @@ of all processes of the call. The supervisor kills these processes on request, o
 """
 
 import os
-import secrets
 import shutil
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 
 import psutil
@@ -21,10 +19,11 @@ from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.bubblewrap import becomes_others
 from harness.sandbox.devices import gpu_files, gpu_nodes, search_path
-from harness.sandbox.job import Job, Limits
+from harness.sandbox.job import Job, Launch
 from harness.sandbox.kinds.kind import Kind
-from harness.sandbox.processes import Processes, Tree
-from harness.sandbox.running_sandbox import RunningSandbox, StartError, Storage, memory_file
+from harness.sandbox.processes import Tree
+from harness.sandbox.running_sandbox import RunningSandbox, StartError, Storage
+from harness.sandbox.scratch import make_scratch, measure_directory, nameless_bytes
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 from harness.worker.scratch import remove
@@ -107,9 +106,9 @@ class Landlock(Kind):
         except StartError as error:
             raise UserError(f"the sandbox does not work here: {error}", remedy="see pgdl help sandbox") from error
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
+    def start(self, launch: Launch) -> "SupervisedSandbox":
         """Fork a worker that confines itself by Landlock. Raise `StartError` if that fails."""
-        sandbox = self._zygotes.fork(job, lambda zygote: SupervisedSandbox(zygote, job, limits, slot, control, sink))
+        sandbox = self._zygotes.fork(launch.job, lambda zygote: SupervisedSandbox(zygote, launch))
         if sandbox is None:
             raise StartError("the process from which workers are forked was ended twice")
         return sandbox
@@ -122,16 +121,6 @@ class Landlock(Kind):
         """Return the directories of the system and of the Python environment, which every worker can read."""
         paths = [*map(Path, (*SYSTEM, *SETTINGS)), *bubblewrap.interpreter(), *search_path()]
         return frozenset(path.resolve() for path in paths if path.exists())
-
-
-def make_scratch(staging: Path, uid: int | None) -> Path:
-    """Return a new scratch directory in `staging`. It belongs to the user `uid` if `uid` is not None."""
-    scratch = staging / secrets.token_hex(8)
-    scratch.mkdir(mode=0o700)
-    if uid is not None:
-        staging.chmod(0o711)
-        os.chown(scratch, uid, uid)
-    return scratch
 
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
@@ -173,27 +162,18 @@ def _inaccessible() -> UserError | None:
 class SupervisedSandbox(RunningSandbox):
     """A worker under Landlock, with the call's supervisor and scratch directory."""
 
-    def __init__(self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> None:
+    def __init__(self, zygote: Zygote, launch: Launch) -> None:
         """Fork a worker, and wait for its supervisor. Raise `StartError` if that fails."""
-        uid = bubblewrap.worker_uid(slot)
-        self._limits, self._scratch = limits, make_scratch(job.worker.parent, uid)
-        program = memory_file(filter_program(job.gpu is not None, namespaces=False))
+        job, uid = launch.job, bubblewrap.worker_uid(launch.slot)
+        self._limits, self._scratch = launch.limits, make_scratch(job.worker.parent, uid)
+        trusted, *directories = map(str, job.directories)
+        paths, others = granted_paths(job, self._scratch), 0 if uid is not None else user_threads()
         self._line, theirs = socket.socketpair()
-        order = {
-            "uid": uid,
-            "environment": job.environment(home=str(self._scratch)),
-            "home": str(self._scratch),
-            "trusted": str(job.worker),
-            "directories": [str(directory) for directory in job.directories[1:]],
-            "paths": granted_paths(job, self._scratch),
-            "other_processes": 0 if uid is not None else user_threads(),
-        }
         try:
-            try:
-                zygote.order(order, [control, sink, program, theirs.fileno()])
-            finally:
-                theirs.close()
-                os.close(program)
+            zygote.fork(
+                launch, str(self._scratch), theirs.detach(),
+                trusted=trusted, directories=directories, paths=paths, other_processes=others,
+            )  # fmt: skip
             self._report = WorkerReport(self._line.fileno(), zygote)
         except StartError:
             self._line.close()
@@ -232,57 +212,3 @@ class SupervisedSandbox(RunningSandbox):
             while self._line.recv(4096):
                 pass
         self._line.close()
-
-
-def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
-    """Return the bytes on the disk and the number of files of a directory to which processes are writing.
-
-    Counting stops after `most_files` files. If there are more, or if a subdirectory cannot be listed, the number of
-    files is greater than `most_files`.
-    """
-    size, files, pending = 0, 0, [directory]
-    while pending:
-        try:
-            with os.scandir(pending.pop()) as entries:
-                listed = list(islice(entries, most_files - files + 1))
-        except (FileNotFoundError, NotADirectoryError):  # it has been removed
-            continue
-        except OSError:
-            return size, most_files + 1
-        files += len(listed)
-        if files > most_files:  # before the inspection: files may be created as fast as they are inspected
-            break
-        size += sum(map(_bytes_on_disk, listed))
-        pending += [entry.path for entry in listed if entry.is_dir(follow_symlinks=False)]
-    return size, files
-
-
-def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
-    try:
-        return entry.stat(follow_symlinks=False).st_blocks * 512
-    except OSError:  # removed meanwhile, or a path too long, which `measure_directory` notices
-        return 0
-
-
-def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
-    """Return the bytes on the disk of files that were removed from `directory` while processes keep them open.
-
-    If a process denies access to its open files, or has mapped a removed file into memory, return `lost` instead. This
-    is the number of bytes by which the disk's free space has shrunk.
-    """
-    sizes: dict[tuple[int, int], int] = {}
-    try:
-        for entry in processes.entries():
-            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-                for thread in Path(entry, "task").iterdir():
-                    for descriptor in (thread / "fd").iterdir():
-                        with suppress(FileNotFoundError):
-                            state = descriptor.stat()
-                            if not state.st_nlink:
-                                sizes[state.st_dev, state.st_ino] = state.st_blocks * 512
-                    maps = (thread / "maps").read_text(errors="replace").splitlines()
-                    if any(directory in line and line.endswith(" (deleted)") for line in maps):
-                        return lost
-    except PermissionError:
-        return lost
-    return sum(sizes.values())

@@ -1,12 +1,10 @@
 """The kind of sandbox `none`: plain processes, without any isolation."""
 
-import os
-import sys
 from collections.abc import Sequence
 
 from harness import children
 from harness.configuration import UNSANDBOXED
-from harness.sandbox.job import BOOTSTRAP, Job, Limits
+from harness.sandbox.job import BOOTSTRAP, Job, Launch
 from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.processes import Tree
 from harness.sandbox.running_sandbox import RunningSandbox, shell_status
@@ -27,20 +25,20 @@ class Plain(Kind):
     def prepare(self, trials: Sequence[Job]) -> None:
         """Do nothing: plain processes need no preparation."""
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "UnsandboxedWorker":
+    def start(self, launch: Launch) -> "UnsandboxedWorker":
         """Start a new interpreter without isolation."""
-        return UnsandboxedWorker(job, control, sink)
+        return UnsandboxedWorker(launch)
 
 
 class UnsandboxedWorker(RunningSandbox):
     """A worker without a sandbox, in a process group of its own. Its files are not measured."""
 
-    def __init__(self, job: Job, control: int, sink: int) -> None:
+    def __init__(self, launch: Launch) -> None:
+        job = launch.job
         arguments = job.runtime, *map(str, job.directories)
         command = children.interpreter(BOOTSTRAP, *arguments, options=("-B", "-u"))
-        home = str(job.worker.parent)
-        environment = job.environment(home) | _of_windows(home)
-        self._process = children.start(command, control, sink, environment)
+        environment = job.environment(home=str(job.worker.parent))
+        self._process = children.start(command, launch.control, launch.output, environment)
         self.processes = Tree(self._process.pid)
 
     def exit_status(self) -> int | None:
@@ -54,10 +52,3 @@ class UnsandboxedWorker(RunningSandbox):
     def is_gone(self) -> bool:
         """Return whether the worker has ended."""
         return self._process.poll() is not None
-
-
-def _of_windows(home: str) -> dict[str, str]:
-    if sys.platform == "win32":
-        directories = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
-        return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | directories
-    return {}
