@@ -13,8 +13,6 @@ from harness.printing import say
 from harness.task.incomplete import command_to_continue
 from harness.text import counted, size
 
-GAP_COLUMNS = ("min gap", "mean", "median", "max")
-
 
 @click.command("list")
 @options.directory
@@ -28,6 +26,7 @@ def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: s
     """
     from harness.outcome import WITHHELD
     from harness.tables import print_table, wide_console
+    from harness.task.summary import GAP_COLUMNS, gap_cells
 
     found = [asdict(one) for one in pgdl.list_tasks(directory or tasks_dir, withhold)]
     if form == as_json.JSON:
@@ -38,7 +37,7 @@ def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: s
             one["task"],
             "yes" if one["hidden"] else "no",
             one["models"],
-            *_gap_cells(one["gaps"]),
+            *gap_cells(one["gaps"]),
             "-" if one["bytes"] is None else size(one["bytes"]),
             (WITHHELD if one["withheld"] else "unknown")
             if one["hyperparameters"] is None
@@ -161,17 +160,11 @@ def unreached_line(models: Sequence[int]) -> str:
 
 def _print_gaps(task: Mapping[str, Any]) -> None:
     from harness.tables import print_table, wide_console
+    from harness.task.summary import GAP_COLUMNS, gap_rows
 
     if "gaps_by_value" not in task:
         return
-    groups = task["gaps_by_value"]
-    number = sum(one["models"] for one in groups if one["hyperparameter"] == groups[0]["hyperparameter"])
-    rows: list[tuple[Any, ...]] = [("(all)", "", number, *_gap_cells(task["gaps"]))]
-    last = ""
-    for one in groups:
-        name = one["hyperparameter"] if one["hyperparameter"] != last else ""
-        rows.append((name, one["value"], one["models"], *_gap_cells(one["gaps"])))
-        last = one["hyperparameter"]
+    rows = gap_rows(task["gaps"], task["gaps_by_value"])
     headings = ("hyperparameter", "value", "models", *GAP_COLUMNS)
     print_table(wide_console(), headings, rows, left=("hyperparameter", "value"))
     if (error := task.get("gap_error")) is not None:
@@ -180,7 +173,3 @@ def _print_gaps(task: Mapping[str, Any]) -> None:
         say(f"standard error of a gap: {error['standard_error']:.4f}, from {error['n_test']} test samples{of_variance}")
         if share == 1:
             say("The noise of the test set explains all differences between these gaps.")
-
-
-def _gap_cells(gaps: Mapping[str, float] | None) -> Sequence[str]:
-    return ["-" if gaps is None else f"{gaps[name]:.4f}" for name in ("minimum", "mean", "median", "maximum")]
