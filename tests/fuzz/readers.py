@@ -78,7 +78,7 @@ def _shards(directory: Path) -> None:
 
 def _model(file: str, weights: str | None = None) -> Callable[[Path], object]:
     def read(directory: Path) -> object:
-        row = ImportedRow("table", directory / file, directory / weights if weights else None, {}, None, None)
+        row = ImportedRow("table", directory / file, directory / weights if weights else None)
         return StoredModel(row).weights(samples.SHAPES)
 
     return read
