@@ -99,12 +99,10 @@ class TaskDirectory:
         Raises `UserError` if no task has models, a name is unknown, or a requested task is half-fetched.
         """
         names = as_names(names)
-        alone = [task.name for task in self._whole(names) if task.reference_only]
-        tasks = [task for task in self.tasks if not task.reference_only]
+        tasks = [task for task in self._whole(names) if not task.reference_only]
         if not tasks:
-            raise self._no_task_error(alone)
-        self._require_known(names, [task.name for task in tasks], without_models=alone)
-        return [task for task in tasks if not names or task.name in names]
+            raise self._no_task_error([task.name for task in self.tasks])
+        return self._named(names, tasks)
 
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
         """Return the tasks in `names`, by default all, with or without models.
@@ -113,9 +111,7 @@ class TaskDirectory:
         names of tasks whose models are in training: they are valid in `names`, but these tasks are not returned.
         """
         names = as_names(names)
-        tasks = self._whole(names, unfinished)
-        self._require_known(names, [*unfinished, *(task.name for task in tasks)])
-        return [task for task in tasks if not names or task.name in names]
+        return self._named(names, self._whole(names, unfinished), unfinished)
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
         """Return the tasks in `names` that exist; raises `UserError` if a name is half-fetched, or no task exists."""
@@ -127,12 +123,11 @@ class TaskDirectory:
         Raises `UserError` if no task has reference data, a name is unknown, or a requested task is half-fetched.
         """
         names = as_names(names)
-        found = {task.name: task.reference for task in self._whole(names) if task.reference is not None}
-        if not found:
+        tasks = [task for task in self._whole(names) if task.reference is not None]
+        if not tasks:
             expected = f"TASK/{REFERENCE} or {REFERENCES}/TASK/{REFERENCE}"
             raise UserError("no reference data here", file=self.root, expected=expected, found="neither")
-        self._require_known(names, found)
-        return {name: path for name, path in found.items() if not names or name in names}
+        return {task.name: task.reference for task in self._named(names, tasks) if task.reference is not None}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
         """Return all tasks; raise `UserError` if a wanted task is half-fetched, or no task exists or is in training."""
@@ -155,14 +150,18 @@ class TaskDirectory:
         remedy = f"continue with: {next(iter(builds.values()))}" if builds else self._remedy
         return UserError("no task here", file=self.root, expected=expected, found=found, remedy=remedy)
 
-    def _require_known(self, names: Sequence[str], known: Collection[str], without_models: Sequence[str] = ()) -> None:
+    def _named(self, names: Sequence[str], tasks: list[TaskFiles], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
+        """Return those of `tasks` that are in `names`, by default all; raises `UserError` if a name is unknown."""
+        known = [*unfinished, *(task.name for task in tasks)]
         for name in (name for name in names if name not in known):
             if command := self._builds.get(name):
                 remedy = f"continue with: {command}"
                 raise UserError(f"task {name!r} is not finished", file=self.root, remedy=remedy)
-            found = "reference data without models" if name in without_models else None
-            expected, hint = f"one of {', '.join(known)}", did_you_mean(name, list(known))
+            is_reference = any(task.name == name and task.reference_only for task in self.tasks)
+            found = "reference data without models" if is_reference else None
+            expected, hint = f"one of {', '.join(known)}", did_you_mean(name, known)
             raise UserError(f"no task {name!r}", file=self.root, expected=expected, found=found, remedy=hint)
+        return [task for task in tasks if not names or task.name in names]
 
 
 def is_absent_default(root: Path) -> bool:

@@ -17,7 +17,7 @@ WEIGHT = np.array([[1.7, -1.7, 0.0], [2.0, 0.5, 3.0]], np.float32)
 
 
 def translated(shape: tuple[int, ...], tensors: dict[str, Any], **operations: tuple[str, dict[str, Any]]) -> KerasModel:
-    """Return the model of a graph; `operations` is name of a result -> operation and arguments, and the last the output."""
+    """Return a graph's model. `operations`: name of a result -> operation and arguments; the last is its output."""
     made = tuple(
         GraphOperation(f"aten.{target}", arguments, (name,), is_list=False, path="")
         for name, (target, arguments) in operations.items()
