@@ -10,7 +10,6 @@ import click
 import pgdl
 from harness.cli import as_json, options
 from harness.printing import say
-from harness.task.incomplete import command_to_continue
 from harness.text import counted, size
 
 
@@ -61,17 +60,20 @@ def show_command(
 ) -> None:
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
 
-    A task in training is shown with its finished models, a hidden task only with the number of its models. The page of
-    --html shows no task of these two kinds.
+    A task in training is shown only by its name, a hidden task with the number of its models. The page of --html shows
+    no task of these two kinds.
     """
+    from harness.task.layout import command_to_continue
+
     root = directory or tasks_dir
     found = pgdl.show_tasks(root, task_names, withhold, html)
     if form == as_json.JSON:
         as_json.show(found)
     else:
         for task in found:
-            if "expected_models" in task:
-                _print_unfinished(task, root)
+            if task["layout"] == "not finished":
+                say(f"{task['task']} (not finished) in {task['directory']}", bold=True)
+                say(f"{command_to_continue(root)} continues", "")
             else:
                 _print(task)
     if html is not None:
@@ -139,23 +141,6 @@ def _print(task: Mapping[str, Any]) -> None:
         say(f"{part}; from {origin['url']}")
     _print_gaps(task)
     say()
-
-
-def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
-    finished, expected = task["models"], task["expected_models"]
-    say(f"{task['task']} (not finished{', hidden' if task['hidden'] else ''}) in {task['directory']}", bold=True)
-    missing = f"{finished} of {counted(expected, 'model')} finished, {expected - finished} missing"
-    say(f"{missing}; {command_to_continue(root, Path(task['directory']).name)} continues")
-    _print_gaps(task)
-    if line := unreached_line(task.get("unreached", ())):
-        say(line)
-    say()
-
-
-def unreached_line(models: Sequence[int]) -> str:
-    """Return a line that names the models that did not reach their recipe's criterion; "" without such models."""
-    names = ", ".join(f"model_{number}" for number in models)
-    return f"{counted(len(models), 'model')} did not reach the criterion: {names}" if models else ""
 
 
 def _print_gaps(task: Mapping[str, Any]) -> None:

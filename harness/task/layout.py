@@ -1,4 +1,4 @@
-"""Finds the tasks in a directory, and tells which of them are hidden.
+"""Finds the tasks in a directory, and tells which of them are hidden or incomplete.
 
 There are two layouts, both from the competition:
 
@@ -6,6 +6,9 @@ There are two layouts, both from the competition:
 * flat: DIR/TASK/{model_*,dataset_1,model_configs.json}; DIR may itself be TASK.
 
 A file `metadata` in the directory of model_configs.json may mark the task as hidden (harness/format/mark.py).
+
+A task is half-fetched if `pgdl task fetch` has not downloaded all its files. A task is unfinished if `pgdl task build`
+has not trained all its models.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -13,13 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError, require_directory
+from harness.format.fetched import FETCHING, RECORD
 from harness.format.files import visible_directories
-from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
+from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
 from harness.format.mark import find_marks, is_hidden
 from harness.hints import did_you_mean
 from harness.names import as_names
+from harness.shell import typed
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.incomplete import half_fetched, unfinished_tasks
+
+#: Name of the file with the digest of a built task's recipe, beside its reference data.
+RECIPE_DIGEST = "recipe.sha256"
 
 _REMEDY = "name the directory of the tasks with --tasks DIR"
 
@@ -134,7 +141,7 @@ class TaskDirectory:
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
-            remedy = f"{self._half[meant[0]]}{others}"
+            remedy = f"repeat the command that began to fetch it{others}"
             raise UserError(f"half-fetched: {', '.join(meant)}", file=self.root, remedy=remedy)
         if not self.tasks and not unfinished:
             raise self._no_task_error()
@@ -147,21 +154,52 @@ class TaskDirectory:
         parts += [f"tasks that pgdl task build has not finished: {', '.join(builds)}"] if builds else []
         found = f"only {', and '.join(parts)}" if parts else "neither"
         expected = f"TASK/model_* or {INPUTS}/TASK/model_*"
-        remedy = f"continue with: {next(iter(builds.values()))}" if builds else self._remedy
+        remedy = f"continue with: {command_to_continue(self.root)}" if builds else self._remedy
         return UserError("no task here", file=self.root, expected=expected, found=found, remedy=remedy)
 
     def _named(self, names: Sequence[str], tasks: list[TaskFiles], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
         """Return those of `tasks` that are in `names`, by default all; raises `UserError` if a name is unknown."""
         known = [*unfinished, *(task.name for task in tasks)]
         for name in (name for name in names if name not in known):
-            if command := self._builds.get(name):
-                remedy = f"continue with: {command}"
+            if name in self._builds:
+                remedy = f"continue with: {command_to_continue(self.root)}"
                 raise UserError(f"task {name!r} is not finished", file=self.root, remedy=remedy)
             is_reference = any(task.name == name and task.reference_only for task in self.tasks)
             found = "reference data without models" if is_reference else None
             expected, hint = f"one of {', '.join(known)}", did_you_mean(name, known)
             raise UserError(f"no task {name!r}", file=self.root, expected=expected, found=found, remedy=hint)
         return [task for task in tasks if not names or task.name in names]
+
+
+def half_fetched(root: Path) -> list[str]:
+    """Return the names of the half-fetched tasks in a directory."""
+    return [
+        staged.name
+        for staged in sorted((root / FETCHING).glob("*/"))
+        if (staged / RECORD).exists() or not (root / INPUTS / staged.name).exists()
+    ]
+
+
+def unfinished_tasks(root: Path) -> list[str]:
+    """Return the names of the unfinished tasks in a directory."""
+    return [directory.name for directory in visible_directories(root / BUILDING)]
+
+
+def command_to_continue(root: Path) -> str:
+    """Return the command that continues an unfinished task in a directory; the word RECIPE stands for its recipe."""
+    return typed("pgdl", "task", "build", "RECIPE", "--output", str(root))
+
+
+def advice_on_damage(reference: Path | None) -> list[str]:
+    """Return a line on how to mend a task that `pgdl task build` has made; [] for other tasks.
+
+    `reference` is the file of the task's reference data.
+    """
+    if reference is None or not (reference.parent / RECIPE_DIGEST).exists():
+        return []
+    task, root = reference.parent.name, reference.parent.parent.parent
+    remedy = f"remove damaged directories (models, dataset_1); {command_to_continue(root)} makes them anew"
+    return [f"{task} was built from a recipe: {remedy}"]
 
 
 def is_absent_default(root: Path) -> bool:
