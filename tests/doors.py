@@ -71,11 +71,6 @@ def predictions(folder: Path) -> tuple[Path, Reader]:
     return folder / "predicted/tiny.predict", ("score", "--predictions", folder / "predicted", "--tasks", task)
 
 
-def unfinished(folder: Path) -> tuple[Path, Reader]:
-    write_folder(folder, {"building/other/recipe.argument": b"recipe.toml"})
-    return folder / "building/other/recipe.argument", ("task", "validate", folder)
-
-
 def _import(folder: Path, cells: str, *options: object) -> Reader:
     """Return the arguments of a command that imports a model whose shapes are in the cache."""
     make_task(folder, n_models=1)
@@ -133,10 +128,6 @@ def installed(folder: Path) -> tuple[Path, Reader]:
 
 def recipe(folder: Path) -> tuple[Path, Reader]:
     return folder / "recipe.toml", ("task", "build", folder / "recipe.toml", "--output", folder / "out")
-
-
-def catalogue(folder: Path) -> tuple[Path, Reader]:
-    return folder / "known.toml", ("task", "known", "--catalogue", folder / "known.toml", "--tasks", folder / "tasks")
 
 
 def competition(folder: Path) -> tuple[Path, Reader]:
@@ -201,7 +192,6 @@ DOORS: dict[str, dict[str, Door]] = {
         "train": _of_task("dataset_1/train/shard_0.tfrecord"), "test": _of_task("dataset_1/test/shard_0.tfrecord"),
         "import": shard_of_import,
     },
-    "commands of unfinished tasks": {"build": unfinished},
     "table of models": {"table": table},
     "model to import": {
         name: _of_import(f"{name},{weights}", name)
@@ -213,7 +203,7 @@ DOORS: dict[str, dict[str, Door]] = {
     "arrays, `.npy`": {"inputs": _data("x.npy", _arrays), "labels": _data("y.npy", _arrays)},
     "images": {"image": image},
     "installed datasets": {"idx": installed},
-    "TOML: recipe, competition, catalogue": {"recipe": recipe, "competition": competition, "catalogue": catalogue},
+    "TOML: recipe, competition": {"recipe": recipe, "competition": competition},
     "logo and pages of a competition": {"logo": page},
     "token, table of submissions": {"token": token, "table": submitted},
     "export of a platform": {"zip": export},

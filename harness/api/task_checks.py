@@ -10,8 +10,7 @@ from harness.format.reference import Reference, read_reference
 from harness.task import DEFAULT_DIRECTORY, task_notes
 from harness.task.contents import changed_since_fetched
 from harness.task.hidden import Withhold
-from harness.task.incomplete import advice_on_damage
-from harness.task.layout import TaskDirectory, TaskFiles
+from harness.task.layout import TaskDirectory, TaskFiles, advice_on_damage
 from harness.task.task import Task, check_tasks
 from harness.text import counted
 

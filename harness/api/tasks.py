@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.errors import UserError, writing
 from harness.format.layout import BUILDING
@@ -13,13 +13,9 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import count_test_samples, origin_of
 from harness.task.data import read_training_data
 from harness.task.hidden import REMEDY, Withhold
-from harness.task.incomplete import command_to_continue
-from harness.task.layout import TaskDirectory, TaskFiles
-from harness.task.summary import architectures, gap_error, gaps_by_value, spread, summarise
+from harness.task.layout import TaskDirectory, TaskFiles, command_to_continue, unfinished_tasks
+from harness.task.summary import architectures, gap_error, gaps_by_value, summarise
 from harness.task.task import read_tasks
-
-if TYPE_CHECKING:
-    from harness.corpus.build import Build
 
 
 def show_tasks(
@@ -30,7 +26,7 @@ def show_tasks(
 ) -> list[dict[str, Any]]:
     """Return a JSON object for each task: models, data, and the gaps for each value of each hyperparameter.
 
-    An object on a task in training describes the finished models; on a hidden task, it has only the number of models.
+    An object on a task in training has only its name and directory; on a hidden task, only the number of models.
 
     Args:
         tasks_dir: directory of tasks, or of a single task.
@@ -40,12 +36,12 @@ def show_tasks(
         UserError: there is no such task, a file of it is invalid, or no task can be shown on the page `html`.
     """
     root, chosen = Path(tasks_dir), Withhold(withhold)
-    everything = _builds(root)
-    found = TaskDirectory(root).all(task_names, [build.recipe.name for build in everything])
-    builds = [build for build in everything if not task_names or build.recipe.name in task_names]
-    unfinished = [command_to_continue(root, build.recipe.name) for build in builds]
-    page = None if html is None else _for_page(found, unfinished, chosen, Path(html))
-    content = [_describe(files, chosen) for files in found] + [_describe_build(build, chosen) for build in builds]
+    unfinished = unfinished_tasks(root)
+    found = TaskDirectory(root).all(task_names, unfinished)
+    builds = [name for name in unfinished if not task_names or name in task_names]
+    page = None if html is None else _for_page(root, found, chosen, Path(html), has_builds=bool(builds))
+    content = [_describe(files, chosen) for files in found]
+    content += [{"task": name, "layout": "not finished", "directory": str(root / BUILDING / name)} for name in builds]
     if page is not None and html is not None:
         from harness.task.page import write_page  # here: the import loads matplotlib
 
@@ -65,19 +61,13 @@ def hide_task(task_name: str, tasks_dir: str | Path = DEFAULT_DIRECTORY) -> Path
     return None if files.hidden else write_mark(files.directory if files.reference is None else files.reference.parent)
 
 
-def _builds(root: Path) -> "list[Build]":
-    if not (root / BUILDING).is_dir():
-        return []
-    from harness.corpus.unfinished import find_builds  # here: the import needs the extra for corpora
-
-    return find_builds(root)
-
-
-def _for_page(found: list[TaskFiles], unfinished: list[str], withhold: Withhold, html: Path) -> list[TaskFiles]:
+def _for_page(
+    root: Path, found: list[TaskFiles], withhold: Withhold, html: Path, *, has_builds: bool
+) -> list[TaskFiles]:
     whole = [files for files in found if not files.reference_only]
     if not whole:
-        kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)
-        remedy = f"continue with: {unfinished[0]}" if unfinished else "leave out --html"
+        kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * has_builds
+        remedy = f"continue with: {command_to_continue(root)}" if has_builds else "leave out --html"
         only = f"only {' and '.join(kinds)}"
         raise UserError("nothing to write", file=html, expected="a task with models", found=only, remedy=remedy)
     shown = [files for files in whole if not withhold.covers(files.hidden)]
@@ -101,25 +91,6 @@ def _describe(files: TaskFiles, withhold: Withhold) -> dict[str, Any]:
         content["fetched"] = {key: value for key, value in asdict(origin).items() if key != "files"}
     if files.reference is not None:
         content |= _gaps(read_reference(files.reference), count_test_samples(files.test))
-    return content
-
-
-def _describe_build(build: "Build", withhold: Withhold) -> dict[str, Any]:
-    from harness.corpus.unfinished import count_tests, reference_of
-
-    records = build.records()
-    content: dict[str, Any] = {
-        "task": build.recipe.name, "layout": "not finished", "directory": str(build.building), "models": len(records),
-        "expected_models": len(build.recipe.cells), "hidden": build.recipe.hidden,
-        "withheld": withhold.covers(build.recipe.hidden),
-    }  # fmt: skip
-    if content["withheld"]:
-        return content
-    content["hyperparameters"] = list(build.recipe.grid)
-    content["unreached"] = [number for number, record in sorted(records.items()) if not record["reached"]]
-    if (reference := reference_of(build)) is not None:
-        gaps = {"gaps": asdict(spread(list(reference.gaps.values())))}
-        content |= gaps | _gaps(reference, count_tests(build))
     return content
 
 

@@ -96,7 +96,7 @@ def _exported(
     if initial is not None:
         exporter.write(initial, data.inputs, model.initial)
     hyperparameters = {str(name): _cell(where, name, value) for name, value in model.hyperparameters.items()}
-    return ImportedRow(where, file, None, hyperparameters, None, None, initial, outputs=outputs)
+    return ImportedRow(where, file, hyperparameters=hyperparameters, initial=initial, outputs=outputs)
 
 
 def _cell(where: str, name: Any, value: Any) -> str:

@@ -213,14 +213,6 @@ measures = click.option(
     "forward passes); may be repeated. A name may have parameters, as in vc_dim:image_side=28. pgdl measures lists the "
     "measures with their costs. testbed: the word none leaves measures out.",
 )  # fmt: skip
-catalogue = click.option(
-    "--catalogue", callback=parse_address, metavar="FILE|URL",
-    help="File that describes a corpus, read in place of the package's descriptions (pgdl help pgdl2020); a URL needs "
-    "--sha256.",
-)  # fmt: skip
-sha256 = click.option(
-    "--sha256", metavar="HEX", help="Digest of the archive at URL (task fetch), or of a --catalogue that is a URL."
-)
 #: The argument DIR of `pgdl task validate DIR` and others, which replaces --tasks.
 directory = click.argument(
     "directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path), callback=_there

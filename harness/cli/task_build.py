@@ -7,7 +7,6 @@ import click
 
 import pgdl
 from harness.cli import as_json, completion, options
-from harness.cli.task_show import unreached_line
 from harness.shell import typed
 from harness.text import counted
 
@@ -57,8 +56,9 @@ def _print_state(found: "pgdl.BuildResult", console: "Console") -> int:
     if found.seconds and (gaps := found.gaps):  # not of a task that was finished already
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
         console.print(f"gaps of {counted(len(gaps), 'model')}: {spread}")
-    if line := unreached_line(found.unreached):
-        console.print(line)
+    if found.unreached:
+        names = ", ".join(f"model_{number}" for number in found.unreached)
+        console.print(f"{counted(len(found.unreached), 'model')} did not reach the criterion: {names}")
     if found.failed or found.refused:
         remedy = "change the recipe (learning rate, epochs, criterion, size of the networks), or try again"
         console.print(f"The task is not complete: {remedy}.")

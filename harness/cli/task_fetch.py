@@ -15,14 +15,12 @@ from harness.text import size
 
 @click.command("fetch")
 @click.argument("what", metavar="CORPUS[/TASK|/PHASE]|URL", callback=options.parse_address)
-@options.sha256
+@click.option("--sha256", metavar="HEX", help="Digest of the archive at URL.")
 @options.tasks
 @options.models
-@options.catalogue
-@click.option("--whole", is_flag=True, help="Fetch whole archives of a corpus, if the server sends no parts of files.")
 @as_json.option
 @options.quiet
-def command(what: Address, sha256: str | None, tasks_dir: Path, form: str, quiet: bool, **of_corpus: Any) -> None:
+def command(what: Address, sha256: str | None, tasks_dir: Path, models: Any, form: str, quiet: bool) -> None:
     """Download tasks of a known corpus into the directory of --tasks. The command `pgdl task known` lists the corpora.
 
     Only requested files are downloaded. After any interruption the same command continues; with more --models it
@@ -37,11 +35,13 @@ def command(what: Address, sha256: str | None, tasks_dir: Path, form: str, quiet
     pgdl task fetch https://example.org/tasks.tar.gz --sha256 9f86... --tasks my_tasks
     """
     if what.is_url:
-        if any(of_corpus.values()):
-            raise UserError("--models, --catalogue and --whole", expected="with the name of a corpus", found=what)
+        if models is not None:
+            raise UserError("--models", expected="with the name of a corpus", found=what)
         found = _fetch_archive(what, sha256, tasks_dir, quiet=quiet)
     else:
-        found = _fetch_corpus(str(what), tasks_dir, quiet=quiet, sha256=sha256, **of_corpus)
+        if sha256 is not None:
+            raise UserError("--sha256", expected="with the URL of an archive", found=what)
+        found = _fetch_corpus(str(what), tasks_dir, models, quiet=quiet)
     if form == as_json.JSON:
         as_json.show(found, quiet=quiet)
 
@@ -55,12 +55,12 @@ def _fetch_archive(url: Address, sha256: str | None, tasks_dir: Path, *, quiet: 
     return {"tasks": tasks_dir, "sha256": sha256, "fetched": fetched}
 
 
-def _fetch_corpus(what: str, tasks_dir: Path, *, quiet: bool, **asked: Any) -> dict[str, Any]:
+def _fetch_corpus(what: str, tasks_dir: Path, models: Any, *, quiet: bool) -> dict[str, Any]:
     from harness.cli.transfer import Transfer
     from harness.tables import wide_console
 
     with Transfer(wide_console(quiet=quiet, stderr=True)) as watcher:
-        tasks = pgdl.fetch_corpus(what, tasks_dir, **asked, watcher=watcher)
+        tasks = pgdl.fetch_corpus(what, tasks_dir, models=models, watcher=watcher)
     for task in () if quiet else tasks:
         state = "fetched" if task.is_new else "is there already"
         say(f"{task.directory}: {state}, {task.record.part or f'{task.record.models} models'}", err=True)
@@ -77,10 +77,8 @@ def _fetch_corpus(what: str, tasks_dir: Path, *, quiet: bool, **asked: Any) -> d
 
 @click.command("known")
 @options.tasks
-@options.catalogue
-@options.sha256
 @as_json.option
-def known(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: str) -> None:
+def known(tasks_dir: Path, form: str) -> None:
     """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and how much is already downloaded to --tasks.
 
     Sizes are of the whole archive of a phase. A task is a part of an archive, and only requested files are downloaded.
@@ -88,7 +86,7 @@ def known(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: 
     from harness.fetch.catalogue import UNKNOWN, known_here
     from harness.tables import print_table, wide_console
 
-    found = pgdl.corpora(catalogue, sha256)
+    found = pgdl.corpora()
     tasks = list(known_here(found.values(), tasks_dir))
     if form == as_json.JSON:
         as_json.show([

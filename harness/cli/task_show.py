@@ -10,10 +10,7 @@ import click
 import pgdl
 from harness.cli import as_json, options
 from harness.printing import say
-from harness.task.incomplete import command_to_continue
 from harness.text import counted, size
-
-GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
 
 @click.command("list")
@@ -28,6 +25,7 @@ def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: s
     """
     from harness.outcome import WITHHELD
     from harness.tables import print_table, wide_console
+    from harness.task.summary import GAP_COLUMNS, gap_cells
 
     found = [asdict(one) for one in pgdl.list_tasks(directory or tasks_dir, withhold)]
     if form == as_json.JSON:
@@ -38,7 +36,7 @@ def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: s
             one["task"],
             "yes" if one["hidden"] else "no",
             one["models"],
-            *_gap_cells(one["gaps"]),
+            *gap_cells(one["gaps"]),
             "-" if one["bytes"] is None else size(one["bytes"]),
             (WITHHELD if one["withheld"] else "unknown")
             if one["hyperparameters"] is None
@@ -62,17 +60,20 @@ def show_command(
 ) -> None:
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
 
-    A task in training is shown with its finished models, a hidden task only with the number of its models. The page of
-    --html shows no task of these two kinds.
+    A task in training is shown only by its name, a hidden task with the number of its models. The page of --html shows
+    no task of these two kinds.
     """
+    from harness.task.layout import command_to_continue
+
     root = directory or tasks_dir
     found = pgdl.show_tasks(root, task_names, withhold, html)
     if form == as_json.JSON:
         as_json.show(found)
     else:
         for task in found:
-            if "expected_models" in task:
-                _print_unfinished(task, root)
+            if task["layout"] == "not finished":
+                say(f"{task['task']} (not finished) in {task['directory']}", bold=True)
+                say(f"{command_to_continue(root)} continues", "")
             else:
                 _print(task)
     if html is not None:
@@ -142,36 +143,13 @@ def _print(task: Mapping[str, Any]) -> None:
     say()
 
 
-def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
-    finished, expected = task["models"], task["expected_models"]
-    say(f"{task['task']} (not finished{', hidden' if task['hidden'] else ''}) in {task['directory']}", bold=True)
-    missing = f"{finished} of {counted(expected, 'model')} finished, {expected - finished} missing"
-    say(f"{missing}; {command_to_continue(root, Path(task['directory']).name)} continues")
-    _print_gaps(task)
-    if line := unreached_line(task.get("unreached", ())):
-        say(line)
-    say()
-
-
-def unreached_line(models: Sequence[int]) -> str:
-    """Return a line that names the models that did not reach their recipe's criterion; "" without such models."""
-    names = ", ".join(f"model_{number}" for number in models)
-    return f"{counted(len(models), 'model')} did not reach the criterion: {names}" if models else ""
-
-
 def _print_gaps(task: Mapping[str, Any]) -> None:
     from harness.tables import print_table, wide_console
+    from harness.task.summary import GAP_COLUMNS, gap_rows
 
     if "gaps_by_value" not in task:
         return
-    groups = task["gaps_by_value"]
-    number = sum(one["models"] for one in groups if one["hyperparameter"] == groups[0]["hyperparameter"])
-    rows: list[tuple[Any, ...]] = [("(all)", "", number, *_gap_cells(task["gaps"]))]
-    last = ""
-    for one in groups:
-        name = one["hyperparameter"] if one["hyperparameter"] != last else ""
-        rows.append((name, one["value"], one["models"], *_gap_cells(one["gaps"])))
-        last = one["hyperparameter"]
+    rows = gap_rows(task["gaps"], task["gaps_by_value"])
     headings = ("hyperparameter", "value", "models", *GAP_COLUMNS)
     print_table(wide_console(), headings, rows, left=("hyperparameter", "value"))
     if (error := task.get("gap_error")) is not None:
@@ -180,7 +158,3 @@ def _print_gaps(task: Mapping[str, Any]) -> None:
         say(f"standard error of a gap: {error['standard_error']:.4f}, from {error['n_test']} test samples{of_variance}")
         if share == 1:
             say("The noise of the test set explains all differences between these gaps.")
-
-
-def _gap_cells(gaps: Mapping[str, float] | None) -> Sequence[str]:
-    return ["-" if gaps is None else f"{gaps[name]:.4f}" for name in ("minimum", "mean", "median", "maximum")]

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from harness.cli.bars import Bars
-from harness.fetch.source import Watcher
+from harness.fetch.corpus import Watcher
 from harness.tables import PlainColumn
 from harness.text import size
 
@@ -20,15 +20,15 @@ class Transfer(Bars, Watcher):
         super().__init__(console, *columns, TimeRemainingColumn())
         self._all = self._bars.add_task("asking the server", total=None)
         self._lock = threading.Lock()
-        self._what, self._total, self._done = "", 0, 0
+        self._total, self._done = 0, 0
 
-    def begin(self, what: str, total: int) -> None:
-        """Begin the download of `what`, which has `total` bytes, or an unknown number if `total` is 0."""
-        self._what, self._total, self._done = what, total, 0
+    def begin(self, total: int) -> None:
+        """Begin a download of `total` bytes."""
+        self._total = total
         self._begun_s = self._line_s = time.monotonic()
-        self._bars.reset(self._all, description=what, total=total or None)
+        self._bars.reset(self._all, description="fetching", total=total)
         if total and not self._console.is_terminal:
-            self._console.print(f"{what}: {size(total)}")
+            self._console.print(f"fetching: {size(total)}")
 
     def seen(self, number: int) -> None:
         """Add a number of received bytes."""
@@ -40,8 +40,7 @@ class Transfer(Bars, Watcher):
                 return
         rate = self._done / (now_s - self._begun_s)
         left = f", about {(self._total - self._done) / rate / 60:.0f} min left" if self._total > self._done else ""
-        of = f" of {size(self._total)}" if self._total else ""
-        self._console.print(f"{self._what}: {size(self._done)}{of}, {size(round(rate))}/s{left}")
+        self._console.print(f"fetching: {size(self._done)} of {size(self._total)}, {size(round(rate))}/s{left}")
 
     def note(self, line: str) -> None:
         """Print a line above the bar."""

@@ -41,19 +41,18 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     """
     competition = read_competition(source)
     pages = _pages(competition, source)
-    names = {path: name for path, (name, _) in pages.items()}
     step(f"reading the tasks in {competition.tasks}")
     phases = plan_phases(competition, source)
     archives = _archives(phases)
-    contents: dict[str, Content] = dict(pages.values())
-    contents[description.NAME] = describe(competition, phases, names)
+    described = describe(competition, phases, {path: name for path, (name, _) in pages.items()})
     step("looking for hidden tasks")
-    paths = {name: path for path, name in names.items()}
-    members = {paths.get(name, name): content for name, content in contents.items()}
+    members: dict[str, Content] = {path: content for path, (_, content) in pages.items()}
+    members |= {description.NAME: described}
     members |= {f"{name}: {path}": content for name, parts in archives.items() for path, content in parts.items()}
     _require_public(competition, members, source)
     step(f"writing {out}")
     with writing(out), tempfile.TemporaryDirectory(dir=out.absolute().parent) as temporary:
+        contents: dict[str, Content] = {description.NAME: described, **dict(pages.values())}
         for name, parts in archives.items():
             contents[name] = Path(temporary, name)
             write_archive(Path(temporary, name), parts)

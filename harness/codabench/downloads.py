@@ -155,7 +155,7 @@ def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Addre
     platform.require_encryption(named)
     url = Address(named.replace("@", "%40"), str(asked))
     moved = "the platform's storage has lost it; ask who runs the platform"
-    written = fetch_file(url, place, most=MAX_OUTPUT, moved=moved).written
+    written = fetch_file(url, place, most=MAX_OUTPUT, moved=moved)
     if not is_zipfile(place):
         place.unlink()
         raise UserError("not a zip archive", file=asked, expected=place.name)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.corpus.catalogue import argument_of
 from harness.corpus.parts import (
     DATA,
     RECORDS,
@@ -32,8 +31,7 @@ from harness.gpus import find_gpus
 from harness.processes import NoAnswerError, Process, Reply, UnableError, share_out
 from harness.processes.runtimes import require_tensorflow
 from harness.task.contents import read_contents, write_known
-from harness.task.incomplete import RECIPE_ARGUMENT, RECIPE_DIGEST
-from harness.task.layout import TaskFiles, require_no_flat_tasks
+from harness.task.layout import RECIPE_DIGEST, TaskFiles, require_no_flat_tasks
 from harness.worker.runtimes import RUNTIMES
 
 PROGRAM = "harness.corpus.trainer"
@@ -107,7 +105,6 @@ class Build:
             self.building.mkdir(parents=True, exist_ok=True)
             (self.building / RECIPE).write_bytes(self.recipe.text.encode())
             (self.building / MARK).write_bytes(self.recipe.digest.encode())
-            (self.building / RECIPE_ARGUMENT).write_bytes(argument_of(self.recipe.file).encode())
 
     def records(self) -> dict[int, dict[str, Any]]:
         """Return number of a cell -> record of its training, for all cells with a finished model and its record."""
@@ -224,7 +221,7 @@ class Build:
                 if unfinished.exists():
                     unfinished.rename(finished)
             shutil.rmtree(self.building / RECORDS, ignore_errors=True)
-            for name in (RECIPE, MARK, RECIPE_ARGUMENT):
+            for name in (RECIPE, MARK):
                 (self.building / name).unlink(missing_ok=True)
             contents = read_contents(TaskFiles(self.task.name, self.building, self.reference / REFERENCE))
             write_known(self.reference, contents)

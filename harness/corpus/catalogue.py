@@ -1,6 +1,5 @@
 """Finds the recipes that are in the package, by name."""
 
-from contextlib import suppress
 from pathlib import Path
 
 from harness.errors import UserError
@@ -28,11 +27,3 @@ def find_recipe(argument: str) -> Path:
     remedy = did_you_mean(path.stem, known) or _LISTED
     found = "a directory" if path.is_dir() else "neither"
     raise UserError("no such recipe", file=argument, expected="a file, or a name", found=found, remedy=remedy)
-
-
-def argument_of(file: Path) -> str:
-    """Return an argument with which `find_recipe` finds the file in any directory: a name, or an absolute path."""
-    with suppress(UserError):
-        if recipes().get(file.stem) == file:
-            return file.stem
-    return str(file.absolute())

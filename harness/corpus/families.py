@@ -17,6 +17,7 @@ Count = Annotated[int, Field(ge=0, le=1000)]
 Some = Annotated[int, Field(ge=1, le=1000)]
 Positive = Annotated[int, Field(ge=1, le=10**9)]
 
+_RELU: Layer = {"layer_name": "Activation", "activation": "relu"}
 _LAYER_NORM: Layer = {"layer_name": "LayerNormalization", "epsilon": 1e-6}
 
 #: Convolutions per block of the networks of Simonyan and Zisserman (2015), which are named by their depth.
@@ -133,9 +134,7 @@ def resnet(
         for block in range(number):
             strides = 2 if stage and not block else 1
             at = graph.residual(at, n_filters << stage, strides, bottleneck=depth == 50, widens=not block)
-    at = graph.add({"layer_name": "GlobalAveragePooling2D"}, at)
-    for layer in (*_dropout(dropout), _logits(n_classes)):
-        at = graph.add(layer, at)
+    graph.chain(at, {"layer_name": "GlobalAveragePooling2D"}, *_dropout(dropout), _logits(n_classes))
     return graph.layers
 
 
@@ -157,22 +156,18 @@ def convnext(
     Layer scale and stochastic depth are left out: in Liu et al., they serve networks of many blocks.
     """
     graph = _Graph()
-    at = graph.add(
-        {"layer_name": "Conv2D", "filters": n_filters, "kernel_size": [patch, patch], "strides": [patch, patch]}, -1
-    )
-    at = graph.add(_LAYER_NORM, at)
+    stem = {"layer_name": "Conv2D", "filters": n_filters, "kernel_size": [patch, patch], "strides": [patch, patch]}
+    at = graph.chain(-1, stem, _LAYER_NORM)
     for _ in range(n_blocks):
-        inner = at
-        for layer in (
+        inner = graph.chain(
+            at,
             {"layer_name": "DepthwiseConv2D", "kernel_size": [kernel, kernel], "padding": "same"},
             _LAYER_NORM,
             {"layer_name": "Dense", "units": 4 * n_filters, "activation": "gelu"},
             {"layer_name": "Dense", "units": n_filters},
-        ):
-            inner = graph.add(layer, inner)
+        )
         at = graph.add({"layer_name": "Add"}, at, inner)
-    for layer in ({"layer_name": "GlobalAveragePooling2D"}, _LAYER_NORM, *_dropout(dropout), _logits(n_classes)):
-        at = graph.add(layer, at)
+    graph.chain(at, {"layer_name": "GlobalAveragePooling2D"}, _LAYER_NORM, *_dropout(dropout), _logits(n_classes))
     return graph.layers
 
 
@@ -186,10 +181,14 @@ class _Graph:
         self.layers.append({**layer, "inputs": list(inputs)})
         return len(self.layers) - 1
 
-    def convolution(self, at: int, filters: int, size: int, strides: int = 1, *, relu: bool = True) -> int:
-        for layer in _convolution(filters, size, strides=strides, batch_norm=True)[: 3 if relu else 2]:
+    def chain(self, at: int, *layers: Layer) -> int:
+        for layer in layers:
             at = self.add(layer, at)
         return at
+
+    def convolution(self, at: int, filters: int, size: int, strides: int = 1, *, relu: bool = True) -> int:
+        layers = _convolution(filters, size, strides=strides, batch_norm=True)
+        return self.chain(at, *layers[: 3 if relu else 2])
 
     def residual(self, at: int, filters: int, strides: int, *, bottleneck: bool, widens: bool) -> int:
         out = 4 * filters if bottleneck else filters
@@ -202,9 +201,7 @@ class _Graph:
             inner = self.convolution(inner, out, 3, relu=False)
         changes = strides > 1 or (bottleneck and widens)
         skip = self.convolution(at, out, 1, strides, relu=False) if changes else at
-        return self.add(
-            {"layer_name": "Activation", "activation": "relu"}, self.add({"layer_name": "Add"}, inner, skip)
-        )
+        return self.chain(self.add({"layer_name": "Add"}, inner, skip), _RELU)
 
 
 def _convolution(filters: int, size: int, *, strides: int = 1, batch_norm: bool = False) -> list[Layer]:
@@ -214,7 +211,7 @@ def _convolution(filters: int, size: int, *, strides: int = 1, batch_norm: bool 
     if not batch_norm:
         return [{**convolution, "activation": "relu"}]
     bare = {**convolution, "use_bias": False}
-    return [bare, {"layer_name": "BatchNormalization"}, {"layer_name": "Activation", "activation": "relu"}]
+    return [bare, {"layer_name": "BatchNormalization"}, _RELU]
 
 
 def _dense(units: Sequence[int], dropout: float) -> list[Layer]:

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -33,8 +32,8 @@ from harness.fetch.listing import (
 from harness.fetch.remote import fetch_file
 from harness.fetch.session import ADDRESS
 from harness.format.archive import DAMAGE, file_infos, open_info, open_zip, require_proportion
-from harness.format.files import lasting_if_filled
 from harness.reading import open_regular, read_text
+from harness.task.workplace import workplace
 
 #: Number of bytes per read.
 CHUNK = 1024**2
@@ -64,13 +63,9 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
     require_digest(sha256)
     if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
         return _require_same(directory, sha256)
-    parent = directory.absolute().parent
-    with (
-        writing(parent),
-        lasting_if_filled(parent),
-        tempfile.TemporaryDirectory(prefix=".fetching-", dir=parent) as private,
-    ):
-        archive, unpacked = Path(private, "archive"), Path(private, "tasks")
+    parent, name = directory.absolute().parent, f".{directory.absolute().name}.fetching"
+    with writing(parent), workplace(parent, name, "pgdl task fetch") as place:
+        archive, unpacked = place / "archive", place / "tasks"
         found = download(url, archive)
         if found != sha256:
             remedy = "nothing was unpacked; compare both with the digest that the tasks' owner announced"

@@ -1,7 +1,5 @@
-"""Reads catalogues: TOML files that describe a corpus, its archives and tasks. Tells which tasks a directory has."""
+"""The catalogues in the package: a TOML file describes a corpus, its archives and tasks. Tells what a directory has."""
 
-import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +9,17 @@ from pydantic import Field, PlainValidator
 
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.fetch.archive import download, require_digest
 from harness.fetch.listing import MAX_ARCHIVE
 from harness.fetch.staging import StagedTask
-from harness.format.files import located
 from harness.hints import did_you_mean
-from harness.task.incomplete import half_fetched
+from harness.task.layout import half_fetched
 from harness.toml import Section, checked, read_toml
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _DIGEST = r"^[0-9a-f]{64}$"
+
+#: Directory of the catalogues.
+CATALOGUES = Path(__file__).parent / "corpora"
 
 #: Text in place of a digest or size that a catalogue does not have.
 UNKNOWN = "not yet known"
@@ -35,20 +34,11 @@ class KnownTask(Section):
     sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of all of its files, if that is known.")
 
 
-def _address(text: object) -> Address:
-    """Return an http or https address; for any other text, raise a `UserError` that does not quote the text."""
-    address = Address.of(str(text), "url of an archive")
-    if not re.fullmatch(r"https?://[!-~]+", address.reveal()):
-        expected = "http:// or https://, and ASCII characters without a space"
-        raise UserError("url of an archive", expected=expected)
-    return address
-
-
 class Archive(Section):
     """One zip archive on a server."""
 
     phase: str = Field(pattern=_NAME, description="Name of all its tasks together.")
-    url: Annotated[Address, PlainValidator(_address)] = Field(description="Address.")
+    url: Annotated[Address, PlainValidator(lambda text: Address(text, "url"))] = Field(description="Address.")
     bytes: int = Field(ge=1, le=MAX_ARCHIVE, description="Size, which may be rounded.")
     sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of its directory, if that is known.")
     tasks: list[KnownTask] = Field(min_length=1)
@@ -79,43 +69,15 @@ class WantedTasks:
     tasks: tuple[KnownTask, ...]
 
 
-def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
-    """Return name -> corpus, for all corpora that `fetch_corpus` can download.
-
-    `catalogue` is a file or URL that describes a corpus; None means the catalogues in the package. `sha256` is the
-    expected digest of a catalogue from a URL. Raises `UserError` if the catalogue cannot be read or has another digest.
-    """
-    if catalogue is not None and catalogue.is_url:
-        corpus = _download(catalogue, sha256)
-        return {corpus.name: corpus}
-    if sha256 is not None:
-        raise UserError("--sha256", expected="with the URL of an archive, or of a --catalogue")
-    files = [Path(catalogue.reveal())] if catalogue else sorted((Path(__file__).parent / "corpora").glob("*.toml"))
-    return {corpus.name: corpus for corpus in map(read_corpus, files)}
-
-
-def _download(url: Address, sha256: str | None) -> Corpus:
-    if sha256 is None:
-        raise UserError("--sha256 is missing", file=url, expected="the digest that its owner announced")
-    require_digest(sha256)
-    with tempfile.TemporaryDirectory() as private:
-        file = Path(private, "catalogue.toml")
-        found = download(url, file)
-        if found != sha256:
-            raise UserError("another catalogue than the expected one", file=url, expected=sha256, found=found)
-        return read_corpus(file)
+def corpora() -> dict[str, Corpus]:
+    """Return name -> corpus, for all corpora that `fetch_corpus` can download."""
+    return {corpus.name: corpus for corpus in map(read_corpus, sorted(CATALOGUES.glob("*.toml")))}
 
 
 def read_corpus(file: Path) -> Corpus:
     """Return the corpus that a catalogue describes; raises `UserError` with all problems of the file."""
     content, _ = read_toml(file)
-    with located(file):
-        corpus = checked(Corpus, content, "", file)
-    names = [task.name for _, task in corpus.entries()] + [archive.phase for archive in corpus.archives]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UserError("names of tasks and phases", file=file, expected="each once", found=f"{twice} twice")
-    return corpus
+    return checked(Corpus, content, "", file)
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:

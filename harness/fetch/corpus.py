@@ -3,18 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, cast
 
-from harness.credentials import Address
 from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
 from harness.fetch.catalogue import UNKNOWN, KnownTask, WantedTasks, corpora, find_wanted
-from harness.fetch.source import ArchiveSource, Watcher, find_source
+from harness.fetch.listing import Listing, read_listing
+from harness.fetch.remote import RemoteFile, find_remote
 from harness.fetch.staging import StagedTask, TaskPlan, digest_of_task, plan_task, require_space
-from harness.fetch.transfer import DamagedError, transfer
+from harness.fetch.transfer import transfer
 from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.incomplete import FetchRequest
 from harness.task.layout import require_no_flat_tasks
 from harness.task.selection import ModelSelection
 
@@ -22,6 +22,19 @@ from harness.task.selection import ModelSelection
 LOCK = "lock"
 
 _KEPT = "finished files are kept"
+
+
+class Watcher:
+    """Receives the progress of a download, and ignores it; subclasses show it."""
+
+    def begin(self, total: int) -> None:
+        """Begin a download with its number of bytes."""
+
+    def seen(self, number: int) -> None:
+        """Note that `number` more bytes have arrived. Any thread may call this."""
+
+    def note(self, line: str) -> None:
+        """Show a line to the user."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +52,6 @@ def fetch_corpus(
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     *,
     models: ModelSelection = None,
-    catalogue: Address | None = None,
-    sha256: str | None = None,
-    whole: bool = False,
     watcher: Watcher = Watcher(),  # noqa: B008 - it has no state
 ) -> list[FetchedTask]:
     """Download the tasks that `name` requests, and return them. The same call continues an interrupted download.
@@ -52,116 +62,97 @@ def fetch_corpus(
         name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
         tasks_dir: directory of the tasks.
         models: number or names of the models of each task; None: all. A number selects models evenly by file size.
-        catalogue: as for `corpora`.
-        sha256: as for `corpora`.
-        whole: whether to download whole archives, for servers that do not send parts of a file.
         watcher: receives the progress.
     """
-    wanted, root = find_wanted(name, corpora(catalogue, sha256)), Path(tasks_dir)
-    request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue is not None)
-    tasks = [(one, task) for one in wanted for task in one.tasks]
+    wanted, root = find_wanted(name, corpora()), Path(tasks_dir)
     with locked_directory(root, root / FETCHING / LOCK, "pgdl task fetch"):
-        for _, task in tasks:
-            staging = StagedTask(root, task.name)
+        tasks = [
+            (one, task, StagedTask(root, task.name, f"{one.corpus.name}/{task.name}"))
+            for one in wanted for task in one.tasks
+        ]  # fmt: skip
+        for _, _, staging in tasks:
             with writing(staging.inputs, remedy=_KEPT):
                 staging.finish()
         require_no_flat_tasks(root)
-
-        lacking = [task for one, task in tasks if whole and not _is_here(one, task, root, models)]
-        if whole and not lacking:
-            return [_known(task, root) for _, task in tasks]
-
-        def begin() -> None:
-            for task in lacking:
-                _begin(StagedTask(root, task.name), request)
-
-        sources = [find_source(one, root, begin, watcher, whole=whole) for one in wanted]
-        plans = [
-            (source, task, _plan(source, one, task, root, models))
-            for one, source in zip(wanted, sources, strict=True)
-            for task in one.tasks
-        ]
-        used = {source.url for source, _, plan in plans if not plan.is_done}
-        _note_versions([source for source in sources if source.url in used], watcher)
+        sources = {one.archive.phase: _find_source(one) for one in wanted}
+        plans = []
+        for one, task, staging in tasks:
+            source = sources[one.archive.phase]
+            plans.append((source, task, _plan(source, task, staging, models)))
+        used = {source.file.url for source, _, plan in plans if not plan.is_done}
+        _note_versions([source for source in sources.values() if source.file.url in used], watcher)
         require_space(root, sum(plan.bytes for _, _, plan in plans))
         for _, _, plan in plans:
             if not plan.is_done:
-                _begin(plan.staging, request)
-        watcher.begin("fetching", sum(source.travelling(plan.missing) for source, _, plan in plans))
-        done = [_fetch(source, task, plan, watcher) for source, task, plan in plans]
-        for source in sources:
-            source.discard()
-    return done
+                with writing(plan.staging.inputs, remedy=_KEPT):
+                    plan.staging.begin()
+        watcher.begin(sum(source.listing.span(member) for source, _, plan in plans for member in plan.missing))
+        return [_fetch(source, task, plan, watcher) for source, task, plan in plans]
 
 
-def _plan(source: ArchiveSource, wanted: WantedTasks, task: KnownTask, root: Path, models: ModelSelection) -> TaskPlan:
-    staging = StagedTask(root, task.name, f"{wanted.corpus.name}/{task.name}")
-    plan = plan_task(source.listing.of(task.name, source.url), staging, models, source.url)
+@dataclass(frozen=True)
+class _Source:
+    """An archive of tasks on its server."""
+
+    file: RemoteFile
+    listing: Listing
+    is_pinned: bool  #: whether the catalogue states the digest of the archive's list of files
+
+
+def _find_source(wanted: WantedTasks) -> _Source:
+    """Return the archive of the wanted tasks; raises `UserError` if it is damaged, or not as the catalogue says."""
+    archive, remote = wanted.archive, find_remote(wanted.archive.url)
+    with cast(IO[bytes], remote.open()) as parts:
+        listing = read_listing(parts, [task.name for task in wanted.tasks], archive.url)
+    if archive.sha256 not in (None, listing.sha256):
+        what = "another archive than the catalogue says: SHA-256 of its directory"
+        raise UserError(what, file=archive.url, expected=archive.sha256, found=listing.sha256)
+    return _Source(remote.within(listing.boundaries), listing, archive.sha256 is not None)
+
+
+def _plan(source: _Source, task: KnownTask, staging: StagedTask, models: ModelSelection) -> TaskPlan:
+    url = source.file.url
+    plan = plan_task(source.listing.of(task.name, url), staging, models, url)
     if task.models not in (None, plan.models_in_archive):
-        raise UserError("another archive than the catalogue says", file=source.url,
+        raise UserError("another archive than the catalogue says", file=url,
                         expected=f"{task.models} models of {task.name}", found=plan.models_in_archive)  # fmt: skip
     return plan
 
 
-def _note_versions(sources: Iterable[ArchiveSource], watcher: Watcher) -> None:
+def _note_versions(sources: Iterable[_Source], watcher: Watcher) -> None:
     """Tell the user the version of each archive whose digest is not in the catalogue."""
     for source in sources:
         if not source.is_pinned:
-            version = f"{source.length} bytes, ETag {source.etag or 'none'}"
+            version = f"{source.file.length} bytes, ETag {source.file.etag or 'none'}"
             digest = f"SHA-256 of its directory {source.listing.sha256} ({UNKNOWN} to the catalogue)"
-            watcher.note(f"{source.url}: {version}, {digest}")
+            watcher.note(f"{source.file.url}: {version}, {digest}")
 
 
-def _begin(staging: StagedTask, request: FetchRequest) -> None:
-    with writing(staging.inputs, remedy=_KEPT):
-        staging.begin(request)
-
-
-def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
-    staging = plan.staging
+def _fetch(source: _Source, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
+    staging, url = plan.staging, source.file.url
     if not plan.is_done:
         with writing(staging.inputs, remedy=_KEPT):
-            try:
-                transfer(lambda: source.open(watcher.seen), plan.missing, plan.staging, source.url)
-            except DamagedError:
-                source.discard()  # then the next command downloads it again
-                raise
+            transfer(lambda: cast(IO[bytes], source.file.open(watcher.seen)), plan.missing, staging, url)
             record = _record(source, plan)
             found = digest_of_task(record)
             if record.part is None and task.sha256 not in (None, found):
                 what = f"another {task.name} than the catalogue says: SHA-256 of all files"
-                raise UserError(what, file=source.url, expected=task.sha256, found=found)
+                raise UserError(what, file=url, expected=task.sha256, found=found)
             staging.install(record)
         if record.part is None and task.sha256 is None:
             watcher.note(f"{task.name}: SHA-256 of all files {found} ({UNKNOWN} to the catalogue)")
-        if kept := StagedTask(staging.root, task.name).kept:
-            watcher.note(f"{task.name}: {len(kept)} files of other models, fetched before, are kept for later")
-    return _known(task, staging.root, is_new=not plan.is_done)
-
-
-def _known(task: KnownTask, root: Path, *, is_new: bool = False) -> FetchedTask:
-    staging = StagedTask(root, task.name)
+        if staging.kept:
+            watcher.note(f"{task.name}: {len(staging.kept)} files of other models, fetched before, are kept for later")
     assert staging.record is not None
-    return FetchedTask(task.name, staging.inputs, staging.record, is_new)
+    return FetchedTask(task.name, staging.inputs, staging.record, not plan.is_done)
 
 
-def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: ModelSelection) -> bool:
-    """Whether a task is in `root`, complete, and with at least the wanted models."""
-    staging = StagedTask(root, task.name)
-    record = staging.record
-    if record is None or record.url != str(wanted.archive.url) or not staging.is_whole(record):
-        return False
-    if isinstance(models, tuple):
-        return set(models) <= {path.partition("/")[0] for path in record.files}
-    return record.part is None or (models is not None and record.models >= models)
-
-
-def _record(source: ArchiveSource, plan: TaskPlan) -> Fetched:
+def _record(source: _Source, plan: TaskPlan) -> Fetched:
     staged = {m.path: plan.staging.finished[m.path] for m in plan.members if m.path not in plan.present}
     files = {**plan.present, **staged}
     files.pop(REFERENCE)
     reference = plan.staging.choose(plan.chosen)
     return Fetched(
-        plan.staging.source, str(source.url), source.length, source.etag, source.listing.sha256, len(plan.chosen),
-        plan.models_in_archive, reference, dict(sorted(files.items())),
+        plan.staging.source, str(source.file.url), source.file.length, source.file.etag, source.listing.sha256,
+        len(plan.chosen), plan.models_in_archive, reference, dict(sorted(files.items())),
     )  # fmt: skip

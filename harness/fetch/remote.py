@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import requests
 
@@ -56,7 +55,7 @@ class RemoteFile:
 def find_remote(url: Address) -> RemoteFile:
     """Ask a server for the size and the last bytes of a file, and return the file.
 
-    Raises `NoRangesError` if the server sends only whole files, and `UserError` if it lacks the file or is silent.
+    Raises `UserError` if the server sends only whole files, lacks the file or is silent.
     """
     with Session() as session:
         length, etag = persistently(lambda: _ask(session, url), url, LostConnectionError)
@@ -153,18 +152,8 @@ class RangeReader(io.RawIOBase):
         self._next = self._position
 
 
-class Version(NamedTuple):
-    """The ETag of a file on a server, and the time of its last change; None if the server does not tell."""
-
-    etag: str | None
-    written: datetime | None
-
-
-def fetch_file(
-    url: Address, target: Path, *, most: int, moved: str, begin: Callable[[int], None] = lambda _: None,
-    seen: Callable[[int], None] = lambda _: None,
-) -> Version:  # fmt: skip
-    """Download the content of an address, and return its version on the server.
+def fetch_file(url: Address, target: Path, *, most: int, moved: str) -> datetime | None:
+    """Download the content of an address; return the time of its last change, None if the server does not tell.
 
     Raises `UserError` if the content cannot be downloaded, is cut off or too large, or the disk is full.
 
@@ -173,19 +162,15 @@ def fetch_file(
         target: the file to write; it appears only when it is complete.
         most: maximum size in bytes.
         moved: remedy in the error message if the server has no such file.
-        begin: is called before the download with the size in bytes, 0 if it is not known.
-        seen: is called with the number of bytes of each piece that arrives.
     """
     partial = target.with_name(f"{target.name}.partial")
 
-    def attempt() -> Version:
+    def attempt() -> datetime | None:
         with Session() as session, ask(session, url) as response:
             require_ready(response)
             if response.status_code != requests.codes.ok:
                 raise response_error(url, response, "200 OK", moved)
-            length = content_length(response)
-            begin(length)
-            size = 0
+            length, size = content_length(response), 0
             with writing(partial, remedy="free some space"):
                 file = partial.open("wb")
             with file:
@@ -195,14 +180,13 @@ def fetch_file(
                         raise UserError("too large", file=url, expected=f"at most {most} bytes")
                     with writing(partial, remedy="free some space"):
                         file.write(chunk)
-                    seen(len(chunk))
         if length not in (0, size):
             raise LostConnectionError(f"cut off after {size} of {length} bytes")
-        return Version(version_of(response), written_at(response))
+        return written_at(response)
 
     try:
-        version = persistently(attempt, url, *PASSING)
+        written = persistently(attempt, url, *PASSING)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
-    return version
+    return written

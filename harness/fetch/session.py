@@ -24,8 +24,9 @@ TIMEOUTS_S = (20, 60)
 #: Pauses in seconds before the repetitions of a failed request.
 PAUSES_S = (1, 3, 10, 30)
 
-#: Remedy for an archive that is not at the address of the catalogue.
-MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
+#: Remedies for an archive that is not at its address, and for a server or proxy that sends whole files only.
+MOVED = "the archive has moved: a newer version of pgdl-harness may know its address"
+BY_HAND = "download it with a browser, and unpack it with `pgdl task fetch file:///PATH --sha256 HEX`"
 
 #: HTTP statuses of temporary failures; permanent errors that are subclasses of errors in `PASSING`.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
@@ -182,10 +183,6 @@ def _malformed(response: requests.Response, header: str, expected: str, found: s
     return UserError(header, file=origin(response.url), expected=expected, found=repr(found)[:80])
 
 
-class NoRangesError(UserError):
-    """The server sends only whole files."""
-
-
 class LostConnectionError(Exception):
     """The connection ended before all bytes had arrived, or the server is temporarily unable to answer."""
 
@@ -210,13 +207,12 @@ def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exceptio
 
 
 def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
-    """Request a part of a file, such as `bytes=0-99`. Raises `NoRangesError` if the server sends only whole files."""
+    """Request a part of a file, such as `bytes=0-99`. Raises `UserError` if the server sends only whole files."""
     response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:
         response.close()
-        remedy = "--whole fetches the whole archive"
-        raise NoRangesError("the server sends whole files only, no parts", file=url, remedy=remedy)
+        raise UserError("the server sends whole files only, no parts", file=url, remedy=BY_HAND)
     if response.status_code != requests.codes.partial_content:
         raise response_error(url, response, "206 Partial Content", MOVED)
     return response

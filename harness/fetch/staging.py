@@ -17,7 +17,6 @@ from harness.format.layout import INPUTS, REFERENCE, REFERENCES, WEIGHTS, model_
 from harness.format.reference import write_reference
 from harness.hints import did_you_mean
 from harness.reading import read_text
-from harness.task.incomplete import FetchRequest
 from harness.task.selection import ModelSelection, evenly
 from harness.text import size
 
@@ -61,10 +60,9 @@ class StagedTask:
         """Paths of the finished files in the temporary directory, without the reference data."""
         return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
-    def begin(self, request: FetchRequest) -> None:
-        """Create the temporary directory with the request; the request marks the task as half-fetched."""
+    def begin(self) -> None:
+        """Create the temporary directory, which marks the task as half-fetched."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
-        request.write(self._directory)
 
     def staged_path(self, path: str) -> Path:
         """Return the path of a file in the temporary directory."""

@@ -24,10 +24,6 @@ CONNECTIONS, CHUNK = 4, 1024**2
 END_S = 1.0
 
 
-class DamagedError(UserError):
-    """A member differs from the archive's list of files."""
-
-
 _Outcome = tuple[ListedFile, FetchedFile] | Exception
 
 
@@ -36,7 +32,7 @@ def transfer(
 ) -> None:
     """Download members of an archive into a temporary directory. If one fails, finished members stay there.
 
-    Raises `DamagedError` if a member differs from the archive's list of files, `UserError` if server or disk fail.
+    Raises `UserError` if a member differs from the archive's list of files, or server or disk fail.
     """
     waiting: SimpleQueue[ListedFile] = SimpleQueue()
     for member in sorted(members, key=lambda member: -member.entry.compress_size):  # largest first
@@ -104,7 +100,7 @@ def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, 
 def _as_user_error(error: Exception, staging: StagedTask, url: Address) -> Exception:
     if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"
-        return DamagedError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)
+        return UserError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)
     if isinstance(error, OSError):
         remedy = "the same command continues when there is space; finished files are kept"
         return UserError(

@@ -27,11 +27,11 @@ CHUNK = 2**22
 
 KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
 
-#: Names of inputs and of labels in an `.npz` file.
-_PAIRS = (("x", "y"), ("inputs", "labels"), ("images", "labels"), ("arr_0", "arr_1"))
-
 #: How the names of two `.npy` files begin, of inputs and of labels, as in `x_train.npy` and `y_train.npy`.
 _BESIDE = (("x", "y"), ("inputs", "labels"), ("images", "labels"))
+
+#: Names of inputs and of labels in an `.npz` file.
+_PAIRS = (*_BESIDE, ("arr_0", "arr_1"))
 
 
 @dataclass(frozen=True)

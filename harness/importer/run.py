@@ -2,19 +2,16 @@
 
 import math
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
 from harness.format.architecture import ModelShapes, write_config
-from harness.format.files import lasting_if_filled, located
+from harness.format.files import located
 from harness.format.layout import (
     CONFIG,
     INITIAL_WEIGHTS,
@@ -43,6 +40,7 @@ from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
 from harness.task.task_notes import outputs_of
+from harness.task.workplace import workplace
 from harness.torch_import.check import EXAMPLES, OutputComparison, can_run_torch
 
 #: Approximate size of a shard in bytes, and minimum number of shards.
@@ -102,7 +100,10 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
             raise UserError(TEST_ACCURACY, file=row.where, expected="a value", found="none", remedy=remedy)
     for line in (*table.notes, *notes_on_grid(table.grid)):
         warn(f"Note: {line}")
-    with _workplace(order) as place:
+    with (
+        writing(order.out, problem="cannot be written or read"),
+        workplace(order.out.absolute(), f".{order.name}.importing", "pgdl task import") as place,
+    ):
         models = _read_models(translated_rows(table.rows, place))
         shapes = _shapes_of(models)
         made = ImportOrder(order.table, order.data, order.test, place, order.name)
@@ -163,28 +164,6 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
         expected, found = "one number for each of at least 2 classes", f"shape {shapes[0].output_shape}"
         raise UserError("output", file=first.row.name, expected=expected, found=found)
     return shapes
-
-
-@contextmanager
-def _workplace(order: ImportOrder) -> Iterator[Path]:
-    """Yield a temporary directory beside the new task, which other commands ignore.
-
-    Raises `UserError` if another process imports the task. Files that a killed import has left are removed.
-    """
-    parent = order.out.absolute()
-    private = parent / f".{order.name}.importing"
-    place = private / "files"
-    with (
-        writing(order.out, problem="cannot be written or read"),
-        lasting_if_filled(parent),
-        locked_directory(private, private / "lock", "pgdl task import"),
-    ):
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        try:
-            yield place
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
 
 
 def _write_data(

@@ -9,8 +9,8 @@ import difflib
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -114,10 +114,10 @@ class ImportedRow:
 
     where: str  #: file and line of the row, for messages
     file: Path  #: file of the model, or of its architecture
-    weights: Path | None  #: file of the weights, if they are not in `file`
-    hyperparameters: dict[str, str]  #: name -> value as text
-    train: Stated | None  #: accuracy on the training data, as the table states it
-    test: Stated | None  #: accuracy on the test data, as the table states it
+    weights: Path | None = None  #: file of the weights, if they are not in `file`
+    hyperparameters: Mapping[str, str] = field(default_factory=dict)  #: name -> value as text
+    train: Stated | None = None  #: accuracy on the training data, as the table states it
+    test: Stated | None = None  #: accuracy on the test data, as the table states it
     initial: Path | None = None  #: file of the weights before training
     exported: Path | None = None  #: `.pt2` file from which `file` and `weights` were translated
     outputs: NDArray[np.float32] | None = None  #: PyTorch's outputs (n, classes) for the first training examples

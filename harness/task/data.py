@@ -1,6 +1,7 @@
 """A task's training data: decoded from shards once, kept in the cache as two arrays, and memory-mapped by readers."""
 
 import hashlib
+import itertools
 import math
 import os
 import shutil
@@ -168,12 +169,11 @@ def _write_inputs(
     """Write the inputs of all shards as one array file. Return labels and digest of each shard."""
     write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (sum(counts), *shape)})
     stream.flush()
-    size, begin = 4 * math.prod(shape), stream.tell()
-    first = [sum(counts[:position]) for position in range(len(counts))]
+    size = 4 * math.prod(shape)
+    starts = list(itertools.accumulate((size * count for count in counts), initial=stream.tell()))
 
     def sink_of(position: int) -> Sink:
-        start = begin + size * first[position]
-        return lambda number, inputs: _write_at(stream.fileno(), inputs, start + size * number)
+        return lambda number, inputs: _write_at(stream.fileno(), inputs, starts[position] + size * number)
 
     return scan_shards(shards, shape, digests, problems, sink_of)
 

@@ -1,4 +1,4 @@
-"""Finds the tasks in a directory, and tells which of them are hidden.
+"""Finds the tasks in a directory, and tells which of them are hidden or incomplete.
 
 There are two layouts, both from the competition:
 
@@ -6,6 +6,9 @@ There are two layouts, both from the competition:
 * flat: DIR/TASK/{model_*,dataset_1,model_configs.json}; DIR may itself be TASK.
 
 A file `metadata` in the directory of model_configs.json may mark the task as hidden (harness/format/mark.py).
+
+A task is half-fetched if `pgdl task fetch` has not downloaded all its files. A task is unfinished if `pgdl task build`
+has not trained all its models.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -13,13 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError, require_directory
+from harness.format.fetched import FETCHING, RECORD
 from harness.format.files import visible_directories
-from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
+from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
 from harness.format.mark import find_marks, is_hidden
 from harness.hints import did_you_mean
 from harness.names import as_names
+from harness.shell import typed
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.incomplete import half_fetched, unfinished_tasks
+
+#: Name of the file with the digest of a built task's recipe, beside its reference data.
+RECIPE_DIGEST = "recipe.sha256"
 
 _REMEDY = "name the directory of the tasks with --tasks DIR"
 
@@ -99,12 +106,10 @@ class TaskDirectory:
         Raises `UserError` if no task has models, a name is unknown, or a requested task is half-fetched.
         """
         names = as_names(names)
-        alone = [task.name for task in self._whole(names) if task.reference_only]
-        tasks = [task for task in self.tasks if not task.reference_only]
+        tasks = [task for task in self._whole(names) if not task.reference_only]
         if not tasks:
-            raise self._no_task_error(alone)
-        self._require_known(names, [task.name for task in tasks], without_models=alone)
-        return [task for task in tasks if not names or task.name in names]
+            raise self._no_task_error([task.name for task in self.tasks])
+        return self._named(names, tasks)
 
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
         """Return the tasks in `names`, by default all, with or without models.
@@ -113,9 +118,7 @@ class TaskDirectory:
         names of tasks whose models are in training: they are valid in `names`, but these tasks are not returned.
         """
         names = as_names(names)
-        tasks = self._whole(names, unfinished)
-        self._require_known(names, [*unfinished, *(task.name for task in tasks)])
-        return [task for task in tasks if not names or task.name in names]
+        return self._named(names, self._whole(names, unfinished), unfinished)
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
         """Return the tasks in `names` that exist; raises `UserError` if a name is half-fetched, or no task exists."""
@@ -127,19 +130,18 @@ class TaskDirectory:
         Raises `UserError` if no task has reference data, a name is unknown, or a requested task is half-fetched.
         """
         names = as_names(names)
-        found = {task.name: task.reference for task in self._whole(names) if task.reference is not None}
-        if not found:
+        tasks = [task for task in self._whole(names) if task.reference is not None]
+        if not tasks:
             expected = f"TASK/{REFERENCE} or {REFERENCES}/TASK/{REFERENCE}"
             raise UserError("no reference data here", file=self.root, expected=expected, found="neither")
-        self._require_known(names, found)
-        return {name: path for name, path in found.items() if not names or name in names}
+        return {task.name: task.reference for task in self._named(names, tasks) if task.reference is not None}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
         """Return all tasks; raise `UserError` if a wanted task is half-fetched, or no task exists or is in training."""
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
-            remedy = f"{self._half[meant[0]]}{others}"
+            remedy = f"repeat the command that began to fetch it{others}"
             raise UserError(f"half-fetched: {', '.join(meant)}", file=self.root, remedy=remedy)
         if not self.tasks and not unfinished:
             raise self._no_task_error()
@@ -152,17 +154,52 @@ class TaskDirectory:
         parts += [f"tasks that pgdl task build has not finished: {', '.join(builds)}"] if builds else []
         found = f"only {', and '.join(parts)}" if parts else "neither"
         expected = f"TASK/model_* or {INPUTS}/TASK/model_*"
-        remedy = f"continue with: {next(iter(builds.values()))}" if builds else self._remedy
+        remedy = f"continue with: {command_to_continue(self.root)}" if builds else self._remedy
         return UserError("no task here", file=self.root, expected=expected, found=found, remedy=remedy)
 
-    def _require_known(self, names: Sequence[str], known: Collection[str], without_models: Sequence[str] = ()) -> None:
+    def _named(self, names: Sequence[str], tasks: list[TaskFiles], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
+        """Return those of `tasks` that are in `names`, by default all; raises `UserError` if a name is unknown."""
+        known = [*unfinished, *(task.name for task in tasks)]
         for name in (name for name in names if name not in known):
-            if command := self._builds.get(name):
-                remedy = f"continue with: {command}"
+            if name in self._builds:
+                remedy = f"continue with: {command_to_continue(self.root)}"
                 raise UserError(f"task {name!r} is not finished", file=self.root, remedy=remedy)
-            found = "reference data without models" if name in without_models else None
-            expected, hint = f"one of {', '.join(known)}", did_you_mean(name, list(known))
+            is_reference = any(task.name == name and task.reference_only for task in self.tasks)
+            found = "reference data without models" if is_reference else None
+            expected, hint = f"one of {', '.join(known)}", did_you_mean(name, known)
             raise UserError(f"no task {name!r}", file=self.root, expected=expected, found=found, remedy=hint)
+        return [task for task in tasks if not names or task.name in names]
+
+
+def half_fetched(root: Path) -> list[str]:
+    """Return the names of the half-fetched tasks in a directory."""
+    return [
+        staged.name
+        for staged in sorted((root / FETCHING).glob("*/"))
+        if (staged / RECORD).exists() or not (root / INPUTS / staged.name).exists()
+    ]
+
+
+def unfinished_tasks(root: Path) -> list[str]:
+    """Return the names of the unfinished tasks in a directory."""
+    return [directory.name for directory in visible_directories(root / BUILDING)]
+
+
+def command_to_continue(root: Path) -> str:
+    """Return the command that continues an unfinished task in a directory; the word RECIPE stands for its recipe."""
+    return typed("pgdl", "task", "build", "RECIPE", "--output", str(root))
+
+
+def advice_on_damage(reference: Path | None) -> list[str]:
+    """Return a line on how to mend a task that `pgdl task build` has made; [] for other tasks.
+
+    `reference` is the file of the task's reference data.
+    """
+    if reference is None or not (reference.parent / RECIPE_DIGEST).exists():
+        return []
+    task, root = reference.parent.name, reference.parent.parent.parent
+    remedy = f"remove damaged directories (models, dataset_1); {command_to_continue(root)} makes them anew"
+    return [f"{task} was built from a recipe: {remedy}"]
 
 
 def is_absent_default(root: Path) -> bool:

@@ -1,6 +1,7 @@
 """Writes an HTML page about tasks, with plots of their generalization gaps."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.plots import COLOUR, INK, Figure, dark_rules, styled, svg_element, ticker, use_log_scale
-from harness.task.summary import GAP_COLUMNS, gap_rows
+from harness.task.summary import GAP_COLUMNS, gap_rows, gaps_by_value, spread
 from harness.task.task import Task
 from harness.task.task_notes import notes_of_resolution
 from harness.text import on_page
@@ -43,7 +44,9 @@ def _section(task: Task) -> dict[str, Any]:
     if told := notes_of_resolution(task.reference):
         facts["resolution"] = told[0]
     plots = _plots(task, gaps, np.array(sizes))
-    return {"name": task.name, "facts": facts, "rows": gap_rows(task.reference), "plots": plots}
+    by_value = [asdict(one) for one in gaps_by_value(task.reference)]
+    rows = gap_rows(asdict(spread(gaps.tolist())), by_value)
+    return {"name": task.name, "facts": facts, "rows": rows, "plots": plots}
 
 
 def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str]:

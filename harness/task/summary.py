@@ -3,9 +3,10 @@
 import math
 import os
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.errors import UserError
 from harness.format.architecture import read_architecture
@@ -107,20 +108,24 @@ def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
 GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
 
-def gap_cells(gaps: GapSpread | None) -> tuple[str, ...]:
-    """Return smallest, mean, median and largest gap as texts; dashes for None."""
-    if gaps is None:
-        return ("-",) * len(GAP_COLUMNS)
-    return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))
+def gap_cells(gaps: Mapping[str, float] | None) -> tuple[str, ...]:
+    """Return the figures of a `GapSpread`, as a JSON object, as texts; dashes for None."""
+    names = ("minimum", "mean", "median", "maximum")
+    return tuple("-" if gaps is None else f"{gaps[name]:.4f}" for name in names)
 
 
-def gap_rows(reference: Reference) -> list[tuple[str, ...]]:
-    """Return rows with hyperparameter, value, number of models, and their gaps. The first row is for all models."""
-    gaps, last = list(reference.gaps.values()), ""
-    rows = [("(all)", "", str(len(gaps)), *gap_cells(spread(gaps)))]
-    for one in gaps_by_value(reference):
-        name, last = one.hyperparameter if one.hyperparameter != last else "", one.hyperparameter
-        rows.append((name, str(one.value), str(one.models), *gap_cells(one.gaps)))
+def gap_rows(gaps: Mapping[str, float], by_value: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    """Return rows with hyperparameter, value, number of models, and their gaps. The first row is for all models.
+
+    `gaps` is a `GapSpread`, and `by_value` are `GapsOfValue`, all as JSON objects.
+    """
+    first = by_value[0]["hyperparameter"]
+    number = sum(one["models"] for one in by_value if one["hyperparameter"] == first)
+    rows, last = [("(all)", "", number, *gap_cells(gaps))], ""
+    for one in by_value:
+        name = one["hyperparameter"]
+        rows.append((name if name != last else "", one["value"], one["models"], *gap_cells(one["gaps"])))
+        last = name
     return rows
 
 

@@ -14,8 +14,7 @@ from harness.format.reference import Reference, read_reference
 from harness.task.data import TrainingData, check_labels, check_test_data, read_training_data
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
-from harness.task.incomplete import advice_on_damage
-from harness.task.layout import TaskFiles
+from harness.task.layout import TaskFiles, advice_on_damage
 from harness.task.model import Model, read_model
 from harness.task.shapes import infer_shapes
 from harness.text import is_line

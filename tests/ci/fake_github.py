@@ -2,14 +2,13 @@
 
 import io
 import json
-import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from harness.ci.post import AUTHOR
+from tests.loopback import Handler, serving
 
 RUN = "77"
 START = "/api/repos/who/what/"
@@ -55,32 +54,26 @@ class FakeGithub:
         return {}
 
 
+class _Handler(Handler):
+    said: FakeGithub
+
+    def do_GET(self) -> None:  # noqa: N802
+        self.said.asked.append((self.command, self.path, self.headers.get("Authorization")))
+        if self.path.endswith("/zip"):
+            port = self.server.server_port  # type: ignore[attr-defined]
+            return self.send(302, Location=f"http://localhost:{port}/elsewhere")
+        if self.path == "/elsewhere":
+            return self.send(200, self.said.artifact)
+        length = int(self.headers.get("Content-Length", 0))
+        body = json.loads(self.rfile.read(length)) if length else None
+        found = self.said.answer(self.command, self.path, body)
+        return self.send(404 if found is None else 200, json.dumps(found).encode())
+
+    do_POST = do_PATCH = do_GET  # noqa: N815
+
+
 @contextmanager
 def serve(github: FakeGithub) -> Iterator[str]:
     """Serve the API, and yield its address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            github.asked.append((self.command, self.path, self.headers.get("Authorization")))
-            if self.path.endswith("/zip"):
-                self.send_response(302)
-                self.send_header("Location", f"http://localhost:{self.server.server_port}/elsewhere")  # type: ignore[attr-defined]
-                self.end_headers()
-                return
-            length = int(self.headers.get("Content-Length", 0))
-            body = json.loads(self.rfile.read(length)) if length else None
-            elsewhere = self.path == "/elsewhere"
-            found = github.artifact if elsewhere else github.answer(self.command, self.path, body)
-            self.send_response(404 if found is None else 200)
-            self.end_headers()
-            self.wfile.write(found if elsewhere else json.dumps(found).encode())
-
-        do_POST = do_PATCH = do_GET  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/api"
-        server.shutdown()
+    with serving(_Handler, github) as address:
+        yield f"{address}/api"

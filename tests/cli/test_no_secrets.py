@@ -118,4 +118,4 @@ def test_every_parameter_for_an_address_is_parsed_as_one() -> None:
     parameters = [(words, parameter) for words, command in EVERY.items() for parameter in command.params]
     parsed = {(words, one.name) for words, one in parameters if one.callback is parse_address}
     assert {(words, one.name) for words, one in parameters if "URL" in str(one.metavar)} <= parsed
-    assert {name for _, name in parsed} == {"results", "added", "what", "catalogue", "page", "source"}
+    assert {name for _, name in parsed} == {"results", "added", "what", "page", "source"}

@@ -9,16 +9,12 @@ from pathlib import Path
 
 import pytest
 from in_process import Ended, Pgdl
-from organised import GOOD, organise, pack
+from organised import GOOD, organise, pack, write_output
 from platform_worker import Worker
 
-from harness.board.predictions import predictions_of
-from harness.codabench.results import OUT_OF_TIME, RECORDS, PhaseResult, write_result
+from harness.codabench.results import OUT_OF_TIME, PhaseResult
 from harness.codabench.settings import PhaseSettings
-from harness.outcome import Outcome
-from harness.records import Records
 from harness.submission import find_submission
-from tests.records.evaluation_rows import evaluation, request
 
 
 @pytest.fixture
@@ -71,34 +67,14 @@ def export(phases: list[PhaseSettings], folder: Path) -> Export:
     """Return a function that writes exports/NAME.zip and exports/results/NAME.zip, as organisers download them."""
 
     def write(
-        name: str, values: list[float | None], *, body: str = GOOD, digest: str | None = None, ended: str = OUT_OF_TIME,
-        outcome: Outcome = Outcome.OK, **others: object,
-    ) -> Path:  # fmt: skip
+        name: str, values: list[float | None], *, body: str = GOOD, ended: str = OUT_OF_TIME, **others: object
+    ) -> Path:
         results, output = folder / "exports/results", folder / f"output-{name}"
         for directory in (results, output):
             directory.mkdir(parents=True, exist_ok=True)
         submission = find_submission(str(pack(folder / "exports", name, body)), "submission")
-        settings = phases[0]
-        ((task, digests),) = settings.tasks.items()
-        columns: dict[str, object] = {
-            "submission": "submission", "submission_digest": digest or submission.digest, "task": task,
-            "data_digest": digests.data, "sandbox": "landlock", "time_limit_s": settings.time_limit_s,
-            "memory_limit_bytes": settings.memory_bytes,
-        } | others  # fmt: skip
-        rows = [
-            evaluation(**columns | {
-                "model": model, "model_digest": digests.models[model],
-                "value": value if outcome is Outcome.OK else None,
-                "outcome": Outcome.TIMEOUT if value is None else outcome,
-            })
-            for model, value in zip(digests.models, values, strict=False)
-        ]  # fmt: skip
-        with Records(str(output / "made.db")) as records:
-            records.add(*rows)
-            records.ask([request(rows[0], source="/app/ingested_program")])
-            predictions = predictions_of(list(records.newest_of()))
-        write_result(output, PhaseResult(ended=ended), {RECORDS: output / "made.db", **predictions})
-        (output / "made.db").unlink()
+        columns = {"submission": "submission", "submission_digest": submission.digest} | others
+        write_output(output, phases[0], values, PhaseResult(ended=ended), **columns)
         return Path(shutil.make_archive(str(results / name), "zip", output))
 
     return write

@@ -1,10 +1,18 @@
 """A throw-away competition with a public and a hidden phase, as an organiser describes it."""
 
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image
 from throwaway import GAPS, make_task
+
+from harness.board.predictions import predictions_of
+from harness.codabench.results import RECORDS, PhaseResult, write_result
+from harness.codabench.settings import PhaseSettings
+from harness.outcome import Outcome
+from harness.records import Records
+from tests.records.evaluation_rows import evaluation, request
 
 #: The organiser's description.
 TOML = """\
@@ -59,3 +67,25 @@ def pack(directory: Path, name: str, body: str, **others: str | bytes) -> Path:
         for other, text in ({"metadata": f"name: {name}\n"} | others).items():
             archive.writestr(other.replace("__", "."), text)
     return file
+
+
+def write_output(
+    output: Path, settings: PhaseSettings, values: Sequence[float | None], result: PhaseResult, **columns: object
+) -> None:
+    """Write the output of the ingestion program with a record for each value, None for a timeout, and its columns."""
+    ((task, digests),) = settings.tasks.items()
+    shared = {
+        "task": task, "data_digest": digests.data, "sandbox": "landlock", "time_limit_s": settings.time_limit_s,
+        "memory_limit_bytes": settings.memory_bytes,
+    }  # fmt: skip
+    rows = []
+    for (model, digest), value in zip(digests.models.items(), values, strict=False):
+        of_call = {"model": model, "model_digest": digest, "value": value}
+        outcome = Outcome.TIMEOUT if value is None else Outcome.OK
+        rows.append(evaluation(**shared | of_call | {"outcome": outcome} | columns))
+    with Records(str(output / "made.db")) as records:
+        records.add(*rows)
+        records.ask([request(rows[0], source="/app/ingested_program")])
+        predictions = predictions_of(list(records.newest_of()))
+    write_result(output, result, {RECORDS: output / "made.db", **predictions})
+    (output / "made.db").unlink()

@@ -4,14 +4,14 @@ They answer as revision c7dbc756 of codalab/codabench does; comments name its li
 """
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.loopback import Handler, serving
 
 TOKEN = "0123456789abcdef" * 2 + "deadbeef"
 COMPETITION, PHASES = 12, {45: "Feedback", 46: "Final"}
@@ -75,37 +75,12 @@ class Served:
 def serve() -> Iterator[Served]:
     """Run both servers in the context."""
     served = Served()
-    with _server(_Api, served, "127.0.0.1") as served.url, _server(_Storage, served, "localhost") as served.storage:
+    with serving(_Api, served) as served.url, serving(_Storage, served, "localhost") as served.storage:
         yield served
 
 
-@contextmanager
-def _server(handler: type["_Handler"], served: Served, name: str) -> Iterator[str]:
-    bound = type(handler.__name__, (handler,), {"said": served})
-    with ThreadingHTTPServer(("127.0.0.1", 0), bound) as server:
-        server.daemon_threads = True
-        server.handle_error = lambda *_: None  # type: ignore[method-assign]  # somebody hung up
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://{name}:{server.server_port}"
-        server.shutdown()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    said: Served
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-    def send(self, status: int, body: bytes, length: int | None = None, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Length": str(length or len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-
-class _Api(_Handler):
-    def do_GET(self) -> None:
+class _Api(Handler):
+    def do_GET(self) -> None:  # noqa: N802
         said = self.said
         said.seen.append((self.path, self.headers["Authorization"]))
         if said.statuses:
@@ -128,7 +103,7 @@ class _Api(_Handler):
             return self.submissions(parse_qs(parts.query))
         return self.details(parts.path.split("/"))
 
-    def do_PATCH(self) -> None:
+    def do_PATCH(self) -> None:  # noqa: N802
         """Change a score, as an organiser may; scores have at most ten decimals (api/views/leaderboards.py:38)."""
         score = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["score"]
         assert self.headers["Authorization"] == f"Token {TOKEN}"
@@ -165,8 +140,8 @@ class _Api(_Handler):
         return self.answer(200, {"logs": [], "scoring_result": None, **urls})
 
 
-class _Storage(_Handler):
-    def do_GET(self) -> None:
+class _Storage(Handler):
+    def do_GET(self) -> None:  # noqa: N802
         said = self.said
         said.seen.append((self.path, self.headers["Authorization"]))
         parts = urlsplit(self.path)

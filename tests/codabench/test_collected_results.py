@@ -147,7 +147,7 @@ def test_what_is_missing_is_no_value_and_failures_are_failures(export, collect, 
     export("ann", RIGHT[:5])
     export("bob", RIGHT[:3], ended=KILLED, body="return 2.0")
     export("carla", [*RIGHT[:7], None], body="return 3.0")
-    export("dan", RIGHT, outcome=Outcome.INFRA_ERROR, body="return 4.0")
+    export("dan", [None] * 8, outcome=Outcome.INFRA_ERROR, body="return 4.0")
     assert "dan: left out: exports/results/dan.zip: no calls were made" in collect().err
     assert sorted(board(bundled)) == [("ann", None), ("bob", None), ("carla", 0)]
 

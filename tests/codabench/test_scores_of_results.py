@@ -8,12 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from organised import write_output
 from throwaway import GAPS
 
-from harness.codabench.results import OUT_OF_TIME, RECORDS, PhaseResult, write_result
+from harness.codabench.results import OUT_OF_TIME, RECORDS, PhaseResult
 from harness.codabench.settings import PhaseSettings
-from harness.records import Records
-from tests.records.evaluation_rows import evaluation, request
 
 MADE = PhaseResult(ended=OUT_OF_TIME)
 
@@ -34,20 +33,7 @@ def places(bundled: Path, tmp_path: Path) -> list[Path]:
 def write(places: list[Path], result: PhaseResult = MADE, **changes: object) -> None:
     """Write a result of the ingestion program; `changes` are columns of its records."""
     program, _, place, _ = places
-    settings = PhaseSettings.read(program)
-    digests = settings.tasks["tiny"]
-    columns = {
-        "task": "tiny", "sandbox": "landlock", "time_limit_s": settings.time_limit_s, "call_wall_s": 1.25,
-        "memory_limit_bytes": settings.memory_bytes, "data_digest": digests.data,
-    }  # fmt: skip
-    rows = [
-        evaluation(**columns | {"model": model, "value": gap, "model_digest": digest} | changes)
-        for (model, digest), gap in zip(digests.models.items(), GAPS, strict=True)
-    ]
-    with Records(str(place / "made.db")) as records:
-        records.add(*rows)
-        records.ask([request(rows[0])])
-    write_result(place, result, {RECORDS: place / "made.db"})
+    write_output(place, PhaseSettings.read(program), GAPS, result, **{"call_wall_s": 1.25} | changes)
 
 
 def test_scores_have_the_keys_of_the_leaderboard(places, pgdl):

@@ -10,14 +10,11 @@ from in_process import Pgdl
 from throwaway import make_task
 
 from harness.corpus.build import Build
-from harness.corpus.catalogue import find_recipe
 from harness.corpus.families import vgg
 from harness.corpus.network import training_network
 from harness.corpus.recipe import Stop, Training, read_recipe
 from harness.corpus.training import DivergedError, train
-from harness.corpus.unfinished import find_builds
 from harness.errors import UserError
-from harness.format.shards import write_shards
 from harness.shipped import shipped_directory
 from harness.worker.runtimes import RUNTIMES
 
@@ -37,9 +34,6 @@ width = [16, 32]
 depth = [1, 2]
 """
 
-#: Number of a finished model -> its test accuracy.
-FINISHED = {0: 0.9, 1: 0.8, 3: 0.7}
-
 
 def begin(out: Path) -> Path:
     """Begin a build of four models; return its directory."""
@@ -52,65 +46,18 @@ def begin(out: Path) -> Path:
 
 
 def continues(out: Path) -> str:
-    """Return the command that continues the build."""
-    return f"pgdl task build {out}/half.toml --output {out}"
+    """Return the command that continues a build."""
+    return f"pgdl task build RECIPE --output {out}"
 
 
-def finish_some(directory: Path) -> None:
-    """Write the trainer's files of three finished models, the last of which did not meet the criterion."""
-    cells = read_recipe(directory / "recipe.toml").cells
-    (directory / "records").mkdir()
-    for number, accuracy in FINISHED.items():
-        metrics = {"train_acc": 1.0, "test_acc": accuracy}
-        record = {"cell": number, "hyperparameters": cells[number].hyperparameters, "metrics": metrics}
-        (directory / "records" / f"{number}.json").write_text(json.dumps(record | {"reached": number != 3}))
-        (directory / f"cell_{number}").mkdir()
-    write_shards(directory / "data" / "test", np.zeros((50, 1), np.float32), np.zeros(50, np.int32), 3)
-
-
-def test_gaps_of_what_is_there_and_how_much_is_missing(tmp_path: Path, pgdl: Pgdl) -> None:
+def test_it_is_named_with_the_command_that_continues(tmp_path: Path, pgdl: Pgdl) -> None:
     directory = begin(tmp_path)
-    finish_some(directory)
     shown = pgdl("task", "show", tmp_path)
     assert shown.code == 0
-    assert shown.lines[:2] == [
-        f"half (not finished) in {directory}",
-        f"3 of 4 models finished, 1 missing; {continues(tmp_path)} continues",
+    assert shown.lines[:2] == [f"half (not finished) in {directory}", f"{continues(tmp_path)} continues"]
+    assert json.loads(pgdl("task", "show", tmp_path, "--format", "json").out) == [
+        {"task": "half", "layout": "not finished", "directory": str(directory)}
     ]
-    rows = [line.split() for line in shown.lines]
-    assert ["(all)", "3", "0.1000", "0.2000", "0.2000", "0.3000"] in rows
-    assert ["32", "1", "0.3000", "0.3000", "0.3000", "0.3000"] in rows
-    error = (sum(a * (1 - a) for a in FINISHED.values()) / 3 / 50) ** 0.5
-    assert f"standard error of a gap: {error:.4f}, from 50 test samples" in shown.out
-    assert "1 model did not reach the criterion: model_3" in shown.lines
-
-
-def test_damaged_data_are_made_anew_by_the_build(tmp_path: Path, pgdl: Pgdl) -> None:
-    directory = begin(tmp_path)
-    finish_some(directory)
-    (directory / "data" / "test" / "shard_1.tfrecord").write_bytes(b"short")
-    shown = pgdl("task", "show", tmp_path)
-    assert shown.code == 2
-    assert shown.err.splitlines()[-1] == f"half is not finished: {continues(tmp_path)} makes damaged data anew"
-
-
-def test_for_programs(tmp_path: Path, pgdl: Pgdl) -> None:
-    finish_some(begin(tmp_path))
-    (content,) = json.loads(pgdl("task", "show", tmp_path, "--format", "json").out)
-    assert (content["task"], content["layout"]) == ("half", "not finished")
-    assert (content["models"], content["expected_models"], content["unreached"]) == (3, 4, [3])
-    assert content["gaps"]["median"] == pytest.approx(0.2)
-    assert content["gap_error"]["n_test"] == 50
-    assert {one["hyperparameter"] for one in content["gaps_by_value"]} == {"depth", "width"}
-
-
-def test_before_the_first_model_is_finished(tmp_path: Path, pgdl: Pgdl) -> None:
-    begin(tmp_path)
-    shown = pgdl("task", "show", tmp_path)
-    assert (shown.code, len(shown.lines)) == (0, 3)
-    assert shown.lines[1].startswith("0 of 4 models finished, 4 missing")
-    (content,) = json.loads(pgdl("task", "show", tmp_path, "--format", "json").out)
-    assert "gaps" not in content
 
 
 def test_beside_a_finished_task(tmp_path: Path, pgdl: Pgdl) -> None:
@@ -147,17 +94,6 @@ def test_no_page_of_it(tmp_path: Path, pgdl: Pgdl) -> None:
     assert pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").code == 0, "the page of the other task"
 
 
-def test_the_command_that_continues_as_far_as_the_recipe_is_known(tmp_path: Path, pgdl: Pgdl) -> None:
-    Build(read_recipe(find_recipe("digits_vgg")), tmp_path).begin()
-    assert f"; pgdl task build digits_vgg --output {tmp_path} continues" in pgdl("task", "show", tmp_path).out
-    (begin(tmp_path) / "recipe.argument").unlink()
-    assert f"; pgdl task build RECIPE --output {tmp_path} continues" in pgdl("task", "show", tmp_path).out
-    (begin(tmp_path) / "recipe.toml").unlink()
-    refused = pgdl("task", "show", tmp_path).refusal()
-    assert "recipe.toml: missing" in refused
-    assert f"{continues(tmp_path)} continues it" in refused
-
-
 def test_a_build_of_another_recipe_without_a_finished_model_is_replaced(tmp_path: Path) -> None:
     directory = begin(tmp_path)  # and ended there, for want of data
     (directory / "cell_0.unfinished").mkdir()
@@ -165,7 +101,7 @@ def test_a_build_of_another_recipe_without_a_finished_model_is_replaced(tmp_path
     changed = tmp_path / "half.toml"
     changed.write_text(RECIPE.replace("0.05", "0.1"))
     Build(read_recipe(changed), tmp_path).begin()
-    assert sorted(path.name for path in directory.iterdir()) == ["recipe.argument", "recipe.sha256", "recipe.toml"]
+    assert sorted(path.name for path in directory.iterdir()) == ["recipe.sha256", "recipe.toml"]
     assert (directory / "recipe.toml").read_text() == changed.read_text()
 
 
@@ -174,7 +110,7 @@ def test_a_build_of_another_recipe_with_a_finished_model_is_kept(tmp_path: Path,
     changed.write_text(RECIPE.replace("0.05", "0.1"))
     directory = begin(tmp_path)
     early = Build(read_recipe(changed), tmp_path)  # before the first model is finished
-    finish_some(directory)
+    (directory / "cell_0").mkdir()
     assert (
         f"{directory}: belongs to another recipe or version: expected {changed}, found a recipe with another "
         "training.learning_rate; choose another --output"
@@ -194,27 +130,19 @@ def test_a_second_build_at_the_same_time_is_refused(tmp_path: Path, pgdl: Pgdl) 
     assert not directory.with_name("half.lock").exists()
 
 
-def test_nothing_but_numbers_of_models_is_shown_if_the_recipe_is_hidden(tmp_path: Path, pgdl: Pgdl) -> None:
-    directory = begin(tmp_path)
-    finish_some(directory)
-    recipe = directory / "recipe.toml"
+def test_a_recipe_may_be_marked_as_hidden_later(tmp_path: Path) -> None:
+    recipe = begin(tmp_path) / "recipe.toml"
     digest = read_recipe(recipe).digest
     recipe.write_text("hidden = true" + RECIPE)
     assert read_recipe(recipe).digest == digest, "the finished models count"
-    assert pgdl("task", "show", tmp_path).lines[:3] == [
-        f"half (not finished, hidden) in {directory}",
-        f"3 of 4 models finished, 1 missing; {continues(tmp_path)} continues",
-        "",
-    ]
-    assert "(all)" in pgdl("task", "show", tmp_path, "--withhold", "never").out
 
 
 def test_a_trainer_that_is_killed_costs_only_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin(tmp_path)
+    build = Build(read_recipe(begin(tmp_path) / "recipe.toml"), tmp_path)
     monkeypatch.setattr("harness.corpus.build.PROGRAM", "tests.corpus.dying_trainer")
     kills = itertools.count()  # the kernel's counter
     monkeypatch.setattr("harness.processes.client.memory_kills", lambda: next(kills))
-    _, *events = find_builds(tmp_path)[0].train([0, 1], workers=1)
+    _, *events = build.train([0, 1], workers=1)
     assert [(event.cell, event.kind) for event in events] == [(0, "failed"), (1, "done")]
     assert events[0].details == {"message": "the process ended with SIGKILL, because memory was short"}
 

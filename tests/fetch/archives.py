@@ -80,8 +80,9 @@ def make_archive(
 
 
 def catalogue(directory: Path, url: str, tasks: Iterable[str] = ("tiny",), *, more: str = "", task: str = "") -> Path:
-    """Write a catalogue; `more` are further lines of its archive, `task` further lines of each task."""
+    """Write the only catalogue; `more` are further lines of its archive, `task` further lines of each task."""
     text = CATALOGUE.format(url=url, more=more) + "".join(TASK.format(name=name) + task for name in tasks)
-    file = directory / "small.toml"
+    file = directory / "catalogues" / "small.toml"
+    file.parent.mkdir(exist_ok=True)
     file.write_text(text)
     return file

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from in_process import Ended, Pgdl, in_process
 
+from harness.fetch import catalogue as catalogues
 from harness.fetch import remote, session
 from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
 from tests.fetch.servers import Served, serve
@@ -48,12 +49,17 @@ def archive(server: Served) -> Path:
 
 
 @pytest.fixture
-def fetch(pgdl: Pgdl, server: Served, tmp_path: Path) -> Fetch:
-    """Return a function that runs `pgdl task fetch`, by default with a catalogue of the server's archive."""
+def fetch(pgdl: Pgdl, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
+    """Return a function that runs `pgdl task fetch`, by default with a new catalogue of the server's archive.
 
-    def run(what: str = "small", *more: object, file: object = None) -> Ended:
-        file = file or catalogue(tmp_path, server.url)
-        return pgdl("task", "fetch", what, "--catalogue", file, "--tasks", TASKS, *more)
+    The catalogue is in place of those in the package. `file` is another catalogue, which the test has written.
+    """
+    monkeypatch.setattr(catalogues, "CATALOGUES", tmp_path / "catalogues")
+
+    def run(what: str = "small", *more: object, file: Path | None = None) -> Ended:
+        if file is None:
+            catalogue(tmp_path, server.url)
+        return pgdl("task", "fetch", what, "--tasks", TASKS, *more)
 
     return run
 
@@ -62,7 +68,7 @@ def fetch(pgdl: Pgdl, server: Served, tmp_path: Path) -> Fetch:
 def refusal(fetch: Fetch) -> Refusal:
     """Return a function that runs a refused fetch, asserts that no task was written, and returns the error line."""
 
-    def run(*arguments: object, file: object = None) -> str:
+    def run(*arguments: object, file: Path | None = None) -> str:
         ended = fetch(*arguments, file=file)
         assert ended.code == 2, ended.err
         assert not (TASKS / "input_data").exists()

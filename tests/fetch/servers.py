@@ -2,14 +2,13 @@
 
 import re
 import ssl
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+
+from tests.loopback import Handler, serving
 
 
 @dataclass
@@ -48,39 +47,24 @@ class Served:
 def serve(directory: Path, context: ssl.SSLContext | None = None) -> Iterator[Served]:
     """Serve a directory, with encryption if there is a TLS context."""
     served = Served(directory)
-
-    class Handler(_Handler):
-        said = served
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        if context is not None:
-            server.socket = context.wrap_socket(server.socket, server_side=True)
-        server.handle_error = lambda *_: None  # type: ignore[method-assign]  # somebody hung up
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        served.url = f"{'http' if context is None else 'https'}://127.0.0.1:{server.server_port}"
+    with serving(_Handler, served, context=context) as served.url:
         yield served
-        server.shutdown()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
-    said: Served
 
-    def log_message(self, *_: Any) -> None:
-        pass
-
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         self.said.asked += 1
         if self.said.statuses:
-            return self._say(self.said.statuses.pop(0))
+            return self.send(self.said.statuses.pop(0), **self.said.headers)
         if self.said.redirect_to:
-            return self._say(302, {"Location": self.said.redirect_to + self.path})
+            return self.send(302, **{"Location": self.said.redirect_to + self.path} | self.said.headers)
         if self.said.hits and self.said.stall_s:
             time.sleep(self.said.stall_s)
         file = self.said.directory / self.path.lstrip("/").partition("?")[0]
         if not file.is_file():
-            return self._say(404)
+            return self.send(404, **self.said.headers)
         size = file.stat().st_size
         wanted = self.headers.get("Range")
         self.said.hits.append(wanted)
@@ -95,22 +79,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(206 if "Content-Range" in headers else 200, headers, file, first, last - first + 1)
         return None
 
-    def _say(self, status: int, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Length": "0", **(headers or {}), **self.said.headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-
     def _send(self, status: int, headers: dict[str, str], file: Path, first: int, length: int) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Length": str(length), **headers, **self.said.headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
         cut = self.said.cut_every
         with file.open("rb") as stream:
             stream.seek(first)
             content = stream.read(length if cut is None else min(cut, length))
         self.said.sent += len(content)
-        self.wfile.write(content)
+        self.send(status, content, length, **headers | self.said.headers)
         if len(content) < length:
             self.close_connection = True

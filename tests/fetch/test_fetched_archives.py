@@ -62,6 +62,7 @@ def left_behind(tmp_path: Path) -> list[str]:
 def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, tmp_path):
     url, target = archive.as_uri(), tmp_path / "deep" / "tasks"
     target.mkdir(parents=True)  # an empty directory is no obstacle
+    (target.parent / ".tasks.fetching" / "files" / "tasks").mkdir(parents=True)  # of a killed command
     assert fetch_tasks(url, digest(archive), target)
     assert [task.name for task in TaskDirectory(target).runnable()] == ["tiny"]
     sha256 = digest(archive)

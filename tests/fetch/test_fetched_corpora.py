@@ -53,9 +53,9 @@ def test_a_phase_is_all_of_its_tasks(pgdl: Pgdl, fetch: Fetch, server: Served, t
     file = catalogue(tmp_path, server.url, tasks)
     fetched = json.loads(fetch("small/first", "--format", "json", file=file).out)["fetched"]
     assert [(one["task"], one["models"], one["is_new"]) for one in fetched] == [("one", 8, True), ("two", 8, True)]
-    known = json.loads(pgdl("task", "known", "--catalogue", file, "--tasks", TASKS, "--format", "json").out)
+    known = json.loads(pgdl("task", "known", "--tasks", TASKS, "--format", "json").out)
     assert [(one["task"], one["here"], one["models"]) for one in known] == [(name, "whole", None) for name in tasks]
-    shown = pgdl("task", "known", "--catalogue", file, "--tasks", TASKS).out
+    shown = pgdl("task", "known", "--tasks", TASKS).out
     assert "not yet known" in shown
     assert "1.0 MB" in shown
 
@@ -82,17 +82,6 @@ def test_a_part_is_a_task_that_says_so_and_is_extended_by_the_same_command(
 
 def models() -> set[str]:
     return {path.name for path in (TASKS / "input_data" / "tiny").glob("model_*")}
-
-
-def test_a_catalogue_may_be_an_address_with_a_digest(fetch: Fetch, server: Served, archive: Path) -> None:
-    import hashlib
-
-    file = catalogue(server.directory, server.url)
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    address = f"{server.url}/small.toml"
-    assert fetch("small", "--sha256", digest, file=address).code == 0
-    assert "another catalogue than the expected one" in fetch("small", "--sha256", "0" * 64, file=address).err
-    assert "--sha256 is missing" in fetch(file=address).err
 
 
 def test_digests_that_were_seen_are_kept_and_pinned_ones_are_compared(
@@ -123,17 +112,12 @@ def test_validate_compares_with_the_digests_of_the_fetch(pgdl: Pgdl, fetch: Fetc
     assert "model_1/config.json: not as it was fetched: expected SHA-256" in ended.out
 
 
-def test_a_server_without_parts_says_so_and_the_whole_archive_can_be_fetched(
-    fetch: Fetch, server: Served, archive: Path
-) -> None:
+def test_a_server_without_parts_says_so_with_the_remedy(fetch: Fetch, server: Served, archive: Path) -> None:
     server.ranges = False
-    refused = fetch()
-    assert refused.err == (
-        f"pgdl: {server.url}/data.zip: the server sends whole files only, no parts; --whole fetches the whole archive\n"
+    assert fetch().err == (
+        f"pgdl: {server.url}/data.zip: the server sends whole files only, no parts; download it with a browser, and "
+        "unpack it with `pgdl task fetch file:///PATH --sha256 HEX`\n"
     )
-    assert fetch("small", "--whole").code == 0
-    assert content(TASKS) == content(server.directory / "made")
-    assert sorted(path.name for path in TASKS.iterdir()) == ["input_data", "reference_data"]
 
 
 @pytest.mark.rest
@@ -145,13 +129,11 @@ def test_a_server_without_parts_says_so_and_the_whole_archive_can_be_fetched(
     ],
 )  # fmt: skip
 def test_files_that_were_removed_are_fetched_again(
-    pgdl: Pgdl, fetch: Fetch, server: Served, archive: Path, tmp_path: Path, lost: str
+    pgdl: Pgdl, fetch: Fetch, server: Served, archive: Path, lost: str
 ) -> None:
     fetch()
     shutil.rmtree(TASKS / lost) if (TASKS / lost).is_dir() else (TASKS / lost).unlink()
-    known = json.loads(
-        pgdl("task", "known", "--catalogue", tmp_path / "small.toml", "--format", "json", "--tasks", TASKS).out
-    )
+    known = json.loads(pgdl("task", "known", "--format", "json", "--tasks", TASKS).out)
     assert known[0]["here"] == "files missing"
     assert "fetched, 8 models" in fetch().err
     assert content(TASKS) == content(server.directory / "made")
@@ -170,11 +152,6 @@ def test_a_part_that_was_removed_is_no_part_of_what_is_fetched_next(pgdl: Pgdl, 
     assert "5 of 8 models" in fetch("small", "--models", 5).err
     assert len(models()) == 5
     assert pgdl("task", "validate", TASKS).code == 0
-
-
-def test_the_archives_version_is_kept_if_all_of_it_is_fetched(fetch: Fetch, archive: Path) -> None:
-    assert 'ETag "1"' in fetch("small", "--whole").err
-    assert json.loads((TASKS / "reference_data" / "tiny" / "fetched.json").read_text())["etag"] == '"1"'
 
 
 def test_tasks_in_the_flat_layout_are_not_hidden(pgdl: Pgdl, fetch: Fetch, archive: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl
 
+from harness.fetch.catalogue import corpora
 from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
 from tests.fetch.servers import Served
 from tests.throwaway import edit_json
@@ -22,7 +23,7 @@ def test_misspelt_names_have_hints(pgdl: Pgdl) -> None:
     assert told("pgdl2002/task8").endswith("or an address; did you mean 'pgdl2020'?\n")
     assert told("pgdl2020/taks8").endswith("phase_two, task6, task7, task8, task9; did you mean 'task8'?\n")
     assert told("pgdl2020/phase_to").endswith("did you mean 'phase_two'?\n")
-    assert "expected with the name of a corpus" in told("https://example.org/x.zip", "--models", 3)
+    assert "--models: expected with the name of a corpus" in told("https://example.org/x.zip", "--models", 3)
     assert "--sha256: expected with the URL" in told("pgdl2020", "--sha256", "0" * 64)
     assert not TASKS.exists()
 
@@ -32,32 +33,10 @@ def test_a_model_that_does_not_exist(refusal: Refusal, archive: Path) -> None:
     assert line == "pgdl: --models: no model 'modle_3' in tiny: expected some of 8; did you mean 'model_3'?"
 
 
-@pytest.mark.parametrize(
-    ("lines", "problem"),
-    [
-        ('name = "x"', "citation: expected a value, found none"),
-        ("name = ", "wrong.toml: not TOML: found Invalid value"),
-        ('surplus = 1', "wrong.toml: surplus: unknown key"),
-    ],
-)  # fmt: skip
-def test_a_wrong_catalogue(refusal: Refusal, tmp_path: Path, lines: str, problem: str) -> None:
-    file = tmp_path / "wrong.toml"
-    whole = catalogue(tmp_path, "http://127.0.0.1").read_text()
-    file.write_text(f"{lines}\n{whole}" if lines.startswith("surplus") else lines)
-    assert problem.partition(": ")[2] in refusal(file=file)
-    assert "cannot be read: found No such file" in refusal(file=tmp_path / "none.toml")
-
-
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "http://x/ y", "ftp://example.org"])
-def test_addresses_of_a_catalogue_are_of_servers(refusal: Refusal, tmp_path: Path, url: str) -> None:
-    line = refusal(file=(file := catalogue(tmp_path, url)))
-    expected = "http:// or https://, and ASCII characters without a space"
-    assert line == f"pgdl: {file}: url of an archive: expected {expected}"
-
-
-def test_names_of_a_catalogue_are_unique_and_lead_nowhere(refusal: Refusal, tmp_path: Path) -> None:
-    assert "expected each once, found one twice" in refusal(file=catalogue(tmp_path, "http://x", ("one", "one")))
-    assert "archives.0.tasks.0.name: expected" in refusal(file=catalogue(tmp_path, "http://x", ("../one",)))
+def test_names_in_the_catalogues_are_unique() -> None:
+    for corpus in corpora().values():
+        names = [task.name for _, task in corpus.entries()] + [archive.phase for archive in corpus.archives]
+        assert len(set(names)) == len(names)
 
 
 def test_another_archive_than_the_catalogue_says(
@@ -132,7 +111,7 @@ def test_what_leads_outside_is_refused(
     line = refusal()
     assert ": cannot be unpacked: " in line
     assert problem in line
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "served", "small.toml"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["catalogues", "folder", "served"]
 
 
 def test_members_of_no_task_are_left_alone(fetch: Fetch, server: Served) -> None:

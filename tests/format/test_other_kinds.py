@@ -27,7 +27,7 @@ from tests.throwaway import make_task
 
 
 def model(path: Path) -> object:
-    return StoredModel(ImportedRow("table", path, None, {}, None, None))
+    return StoredModel(ImportedRow("table", path))
 
 
 def npz(path: Path) -> None:

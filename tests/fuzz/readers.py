@@ -22,7 +22,6 @@ from harness.corpus.recipe import read_recipe
 from harness.corpus.sources import _npz as read_npz_of_recipe
 from harness.credentials import Address
 from harness.fetch.archive import fetch_tasks
-from harness.fetch.catalogue import read_corpus
 from harness.fetch.listing import read_listing
 from harness.format.architecture import read_architecture
 from harness.format.fetched import read_fetched
@@ -78,7 +77,7 @@ def _shards(directory: Path) -> None:
 
 def _model(file: str, weights: str | None = None) -> Callable[[Path], object]:
     def read(directory: Path) -> object:
-        row = ImportedRow("table", directory / file, directory / weights if weights else None, {}, None, None)
+        row = ImportedRow("table", directory / file, directory / weights if weights else None)
         return StoredModel(row).weights(samples.SHAPES)
 
     return read
@@ -183,7 +182,6 @@ READERS = {
     "data: .npz of a recipe": Reader(samples.arrays, lambda at: read_npz_of_recipe(at / "data.npz"), "data.npz"),
     "recipe": Reader(samples.recipes, lambda at: read_recipe(at / "recipe.toml"), "recipe.toml"),
     "competition": Reader(samples.recipes, lambda at: read_competition(at / "competition.toml"), "competition.toml"),
-    "catalogue": Reader(samples.recipes, lambda at: read_corpus(at / "catalogue.toml"), "catalogue.toml"),
     "archive: listing": Reader(samples.archives, _listing, "tasks.zip"),
     "archive: zip": Reader(samples.archives, _unpack("tasks.zip"), "tasks.zip"),
     "archive: tar": Reader(samples.archives, _unpack("tasks.tar"), "tasks.tar"),

@@ -19,7 +19,7 @@ from harness.site import write_site
 from harness.submission import Submission
 from tests.board.board_examples import references, rows
 from tests.ci.test_comments import REPORT
-from tests.fetch.archives import CATALOGUE, TASK, make_archive
+from tests.fetch.archives import make_archive
 from tests.importer.keras_files import hdf5, network, weights_of, write_keras, write_table
 from tests.records.evaluation_rows import evaluation, request
 from tests.site.site_examples import make as make_site
@@ -216,9 +216,6 @@ def arrays(directory: Path) -> None:
 def recipes(directory: Path) -> None:
     (directory / "recipe.toml").write_text(RECIPE)
     (directory / "competition.toml").write_text(COMPETITION)
-    (directory / "catalogue.toml").write_text(
-        CATALOGUE.format(url="https://example.org", more="") + TASK.format(name="tiny")
-    )
 
 
 def archives(directory: Path) -> None:

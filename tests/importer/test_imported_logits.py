@@ -9,11 +9,8 @@ import pytest
 from forks import forks
 from plain_keras import FORMS
 from runtimes.each_runtime import each_of, run
+from stored import stored, write_canonical
 
-from harness.importer.model import StoredModel
-from harness.importer.run import write_model
-from harness.importer.table import ImportedRow
-from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 
 pytestmark = pytest.mark.rest
@@ -28,12 +25,6 @@ def run_plain_keras(folder):
     assert ended.returncode == 0, ended.stderr[-3000:]
 
 
-def stored(directory, form):
-    file, weights = FORMS[form]
-    weights = None if weights is None else directory / weights
-    return StoredModel(ImportedRow("models.csv: line 2", directory / file, weights, {}, None, None))
-
-
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory, shared_cache):
     """Import each model from each form of file; return name -> form -> directory of the canonical form."""
@@ -42,15 +33,11 @@ def imported(tmp_path_factory, shared_cache):
         patch.setenv("PGDL_CACHE", str(shared_cache))
         run_plain_keras(folder / "plain")
         sources = sorted((folder / "plain").iterdir())
-        models = {(source, form): stored(source, form) for source in sources for form in FORMS}
+        models = {(source, form): stored(source, *FORMS[form]) for source in sources for form in FORMS}
         shapes = infer_shapes(model.architecture for model in models.values())
         for (source, form), model in models.items():
             directory, canonical = (folder / part / source.name / form for part in ("tasks", "canonical"))
-            shape = shapes[model.architecture.digest]
-            assert not isinstance(shape, str), shape
-            write_model(model, shape, directory)
-            canonical.mkdir(parents=True)
-            read_model(directory, model.architecture, shape).write_canonical(canonical)
+            write_canonical(model, shapes[model.architecture.digest], directory, canonical)
             (canonical / "inputs.npy").symlink_to(source / "inputs.npy")
     return folder
 

@@ -11,12 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from runtimes.each_runtime import each_of, run
+from stored import stored, write_canonical
 
 from harness.errors import UserError
-from harness.importer.model import StoredModel
-from harness.importer.run import write_model
-from harness.importer.table import ImportedRow
-from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 
 pytestmark = pytest.mark.rest
@@ -29,12 +26,6 @@ FORMS = (
 
 #: Written without the numbers of calls: Keras 3.2 itself cannot load it.
 WRONG = "3.2.1/graph"
-
-
-def stored(directory, file, weights):
-    return StoredModel(
-        ImportedRow("models.csv: line 2", directory / file, weights and directory / weights, {}, None, None)
-    )
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +56,7 @@ def imported(written, tmp_path_factory, shared_cache):
             content = (model.architecture.digest, weights, (inputs := np.load(key[0] / "io.npz")["x"]).tobytes())
             if content not in known:
                 known[content] = target / str(number)
-                write_model(model, shape, target / f"task{number}")
-                known[content].mkdir()
-                read_model(target / f"task{number}", model.architecture, shape).write_canonical(known[content])
+                write_canonical(model, shape, target / f"task{number}", known[content])
                 np.save(known[content] / "inputs.npy", inputs)
             places[key] = known[content]
     return places

@@ -22,6 +22,7 @@ from harness.directory_lock import locked_directory
 from harness.format.reference import read_reference
 from harness.format.shards import write_shards
 from harness.importer import run
+from harness.task import workplace
 from harness.task.layout import TaskDirectory
 from harness.task.task import read_task
 
@@ -153,7 +154,7 @@ def test_an_interrupted_import_leaves_nothing(folder, pgdl, monkeypatch):
 @pytest.mark.usefixtures("computed")
 def test_files_of_a_killed_import_are_removed_by_the_next(folder, pgdl, monkeypatch):
     with monkeypatch.context() as killed:
-        killed.setattr(run.shutil, "rmtree", lambda *_, **__: None)
+        killed.setattr(workplace.shutil, "rmtree", lambda *_, **__: None)
         assert pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:]).code == 2
     (left,) = (folder / "tasks").iterdir()
     (left / "files" / "left").touch()

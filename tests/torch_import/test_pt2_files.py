@@ -98,7 +98,7 @@ CHANGES: dict[str, tuple[str, Change, str]] = {
 
 
 def imported(file: Path) -> None:
-    translated_rows([ImportedRow("models.csv: line 2", file, None, {}, None, None)], file.parent)
+    translated_rows([ImportedRow("models.csv: line 2", file)], file.parent)
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -1,4 +1,4 @@
-"""Tests of operations with unusual arguments: translated as PyTorch computes them, or refused."""
+"""Tests of single operations: translated as PyTorch computes them, with the types of the graph, or refused."""
 
 from pathlib import Path
 from typing import Any
@@ -8,29 +8,41 @@ import pytest
 
 from harness.errors import UserError
 from harness.torch_import.keras_config import KerasModel
-from harness.torch_import.pt2 import ArgumentReference, Graph, GraphOperation
+from harness.torch_import.pt2 import TYPES, ArgumentReference, Graph, GraphOperation
 from harness.torch_import.translate import translate
 
 X, CONSTANTS = ArgumentReference("x"), ArgumentReference("constants")
 
+WEIGHT = np.array([[1.7, -1.7, 0.0], [2.0, 0.5, 3.0]], np.float32)
 
-def translated(target: str, arguments: dict[str, Any], shape: tuple[int, ...], n_results: int) -> KerasModel:
-    """Return the model of an operation on the input `X`, followed by a dense layer for its `n_results` numbers."""
-    operations = (
-        GraphOperation(target, arguments, ("made",), is_list=False, path=""),
-        GraphOperation(
-            "aten.flatten.using_ints", {"self": ArgumentReference("made"), "start_dim": 1}, ("flat",), False, ""
-        ),
-        GraphOperation(
-            "aten.linear.default",
-            {"input": ArgumentReference("flat"), "weight": ArgumentReference("weight")},
-            ("output",),
-            is_list=False,
-            path="",
-        ),
+
+def translated(shape: tuple[int, ...], tensors: dict[str, Any], **operations: tuple[str, dict[str, Any]]) -> KerasModel:
+    """Return a graph's model. `operations`: name of a result -> operation and arguments; the last is its output."""
+    made = tuple(
+        GraphOperation(f"aten.{target}", arguments, (name,), is_list=False, path="")
+        for name, (target, arguments) in operations.items()
     )
-    tensors = {"constants": np.array([1, 2, 3], np.float32), "weight": np.eye(2, n_results, dtype=np.float32)}
-    return translate(Graph(Path("network.pt2"), operations, tensors, {}, "x", shape, "output")).model
+    return translate(Graph(Path("network.pt2"), made, tensors, {}, "x", shape, list(operations)[-1])).model
+
+
+def before_dense(target: str, arguments: dict[str, Any], shape: tuple[int, ...], n_results: int) -> KerasModel:
+    """Return the model of an operation on the input `X`, followed by a dense layer for its `n_results` numbers."""
+    flat, dense = {"self": ArgumentReference("made"), "start_dim": 1}, {"weight": ArgumentReference("weight")}
+    return translated(
+        shape,
+        {"constants": np.array([1, 2, 3], np.float32), "weight": np.eye(2, n_results, dtype=np.float32)},
+        made=(target, arguments),
+        flat=("flatten.using_ints", flat),
+        output=("linear.default", {"input": ArgumentReference("flat")} | dense),
+    )
+
+
+def kernel(target: str, **arguments: object) -> np.ndarray:
+    """Return the kernel of a dense layer whose weight is the result of an operation on `WEIGHT`, in PyTorch's order."""
+    dense = ("linear.default", {"input": X, "weight": ArgumentReference("made")})
+    made = (target, {"self": ArgumentReference("weight")} | arguments)
+    ((array,),) = translated((2, 3), {"weight": WEIGHT}, made=made, output=dense).weights.values()
+    return array.T
 
 
 @pytest.mark.parametrize(
@@ -45,7 +57,7 @@ def translated(target: str, arguments: dict[str, Any], shape: tuple[int, ...], n
 )
 def test_alpha_multiplies_the_second_operand(target: str, operands: Any, factors: Any, added: Any) -> None:
     arguments = dict(zip(("self", "other"), operands, strict=True)) | {"alpha": 2}
-    model = translated(f"aten.{target}.Tensor", arguments, (2, 3), 3)
+    model = before_dense(f"{target}.Tensor", arguments, (2, 3), 3)
     layers = model.architecture.canonical["layers"]
     assert [layer["config"]["scale"] for layer in layers if layer["class_name"] == "Rescaling"] == factors
     (offsets, *_), _ = filter(None, model.weights.values())
@@ -56,4 +68,26 @@ def test_pooling_around_places_beyond_the_end_is_refused() -> None:
     """In ceil mode, PyTorch pools a map of 8 places around the places 0, 3, 6 and 9, and the last does not exist."""
     arguments = {"self": X, "kernel_size": [5, 5], "stride": [3, 3], "padding": [2, 2], "ceil_mode": True}
     with pytest.raises(UserError, match=r"max_pool2d\.default pads in a way that Keras does not have"):
-        translated("aten.max_pool2d.default", arguments, (2, 3, 8, 8), 3 * 4 * 4)
+        before_dense("max_pool2d.default", arguments, (2, 3, 8, 8), 3 * 4 * 4)
+
+
+#: Name of a type -> its number in the graph.
+NUMBERS = {name: number for number, name in TYPES.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("bool", [[1, 1, 0], [1, 1, 1]]),
+        ("int64", [[1, -1, 0], [2, 0, 3]]),
+        ("float32", WEIGHT),
+        ("float64", WEIGHT),
+    ],
+)
+def test_constants_are_converted_as_in_pytorch(name: str, expected: list[list[float]]) -> None:
+    assert kernel("_to_copy.default", dtype=NUMBERS[name]).tolist() == np.float32(expected).tolist()
+
+
+def test_constants_are_created_with_the_type_of_the_graph() -> None:
+    made = kernel("full_like.default", fill_value=2.9, dtype=NUMBERS["int32"])
+    assert made.tolist() == np.full((2, 3), 2.0).tolist()
