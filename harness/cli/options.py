@@ -142,8 +142,7 @@ tasks = _option(
     help="Directory of the tasks: contains input_data/ and reference_data/, or the task folders themselves.",
 )  # fmt: skip
 task = _option(
-    "--task", "task_names", multiple=True, metavar="NAME", shell_complete=completion.tasks,
-    help="Only this task; may be repeated. Default: all.",
+    "--task", "task_names", multiple=True, metavar="NAME", help="Only this task; may be repeated. Default: all."
 )  # fmt: skip
 results = _option(
     "--results", callback=parse_address, default=RESULTS, show_default=True, metavar="URL",
@@ -196,7 +195,7 @@ as_files = click.option(
     "--as-files", is_flag=True, help="Name each SUBMISSION after its file, and not by its metadata."
 )
 #: The argument TASK of commands that need exactly one task.
-one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
+one_task = click.argument("task_name", metavar="TASK")
 models = click.option(
     "--models", callback=parsed(parse_models), metavar="N|NAME[,NAME...]",
     help="Models of a task: a number of them, from the smallest to the largest, or names, e.g. model_0,model_7. "
