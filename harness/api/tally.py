@@ -48,10 +48,6 @@ class Tally(Summarized):
         """Number of calls."""
         return sum(counts.total() for counts in self.outcomes.values())
 
-    def timed_out(self, submission: str) -> bool:
-        """Whether at least one call of the submission timed out."""
-        return any(counts[Outcome.TIMEOUT] for (name, _, _), counts in self.outcomes.items() if name == submission)
-
     def starved_note(self, withheld: Collection[str]) -> str | None:
         """Return a line on the calls in `starved`, with a remedy; tasks `withheld` are left out. None without calls."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}

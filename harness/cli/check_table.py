@@ -136,8 +136,6 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(report.withheld))])
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
-    if report.endless is not None:
-        print_lines(console, ["", report.endless], style="none")
     console.print()
     if report.undecided and report.trial is not None:
         console.print(f"{name}: no verdict: {_why_undecided(report.trial, report.withheld)}.", style="bold red")

@@ -61,19 +61,6 @@ def test_what_is_doubtful() -> None:
     assert report(DIFFERENT, replace(OK, value=9.0), withheld=["toy"]).warnings == [], "values are withheld"
 
 
-@pytest.mark.parametrize(
-    ("source", "line"),
-    [("data = dataset.repeat()", 2), ("\n\nx = dataset.batch(8).repeat(count=-1)", 4), ("dataset.repeat(None)", 2),
-     ("dataset.repeat(3)", None), ("np.repeat(x, 2)", None)],
-)  # fmt: skip
-def test_a_data_set_that_never_ends_is_named_if_a_call_did_not_end(source: str, line: int | None) -> None:
-    submission = make_submission("mine", f"import numpy as np\n{source}\n".encode())
-    late = report([replace(OK, outcome=Outcome.TIMEOUT, value=None), OK])
-    sentence = f"complexity.py:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
-    assert replace(late, submission=submission).endless == (None if line is None else sentence)
-    assert replace(report([OK, OK]), submission=submission).endless is None
-
-
 def test_a_notebook_shows_the_verdict_and_each_failure_once() -> None:
     failure = "EXCEPTION on toy/model_1: ValueError: 100% wrong ::error::not mine"
     assert repr(report([OK, FAILED, FAILED])) == f"mine does not pass: 2 EXCEPTION, 1 OK\n{failure}"
