@@ -119,19 +119,6 @@ def _there(_context: click.Context, _parameter: click.Parameter, directory: Path
     return directory
 
 
-class SuggestingChoice(click.Choice[str]):
-    """A choice of values. For a misspelt value, the error is one line that proposes the closest valid value."""
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
-        """Return a valid value. Raise `UserError` for a value that resembles a valid value, otherwise click's error."""
-        from harness.hints import did_you_mean
-
-        hint = None if value in self.choices else did_you_mean(str(value), self.choices)
-        if hint is not None and parameter is not None:
-            raise UserError(f"{parameter.opts[0]}: no {value!r}", remedy=hint)
-        return super().convert(value, parameter, context)
-
-
 def _option(name: str, *more: str, **settings: Any) -> Decorator:
     return click.option(name, *more, envvar=variable_of(name), show_envvar=True, **settings)
 
@@ -166,7 +153,7 @@ workers = _option(
     help="Number of parallel processes; auto: a process per GPU, otherwise per core, as far as memory allows.",
 )  # fmt: skip
 runtime = _option(
-    "--runtime", type=SuggestingChoice(sorted(RUNTIMES)),
+    "--runtime", type=click.Choice(sorted(RUNTIMES)),
     help="Framework in which submissions run; keras2 is TensorFlow with Keras 2. Default: the submission's choice, "
     f"otherwise {DEFAULT}; of pgdl new: {DEFAULT}, or another framework if only that is installed.",
 )  # fmt: skip
