@@ -1,7 +1,4 @@
-"""Safe access to untrusted SQLite files: only tables and indices without code, and statements with limited work.
-
-The functions take connections of Python's own driver: shell completion is faster without SQLAlchemy.
-"""
+"""Safe access to untrusted SQLite files: only tables and indices without code, and statements with limited work."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 """Runs submissions: reads the tasks, prepares the sandbox, calls each submission on each model, records the calls."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,12 +100,12 @@ def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:
 
 def record_calls(
     run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
-    repeats: int = 0, planned: Callable[[Plan], None] = lambda _: None,
+    repeats: int = 0,
 ) -> tuple[Plan, Tally]:  # fmt: skip
     """Make and record the missing calls of a run. Return the plan of all calls, and counts of all outcomes.
 
     Use this within the context of `begin_run`, with the database from `open_records`. `force`, `retry_timeouts` and
-    `repeats` are as for `pgdl.run`. `planned` is called with the plan before the first call.
+    `repeats` are as for `pgdl.run`.
     """
     executor = run.executor
     records.warn = progress.warn
@@ -113,7 +113,6 @@ def record_calls(
     progress.step("planning the calls")
     calls = plan_calls(run.submissions, run.tasks, run.settings, executor, repeats, run.left_out)
     plan = make_plan(calls, records, force=force, retry_timeouts=retry_timeouts)
-    planned(plan)
     records.ask(requests_of(plan.calls))
     tally = Tally()
     for recorded in plan.recorded:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from harness.api.submissions import endless_repeat
 from harness.api.tally import describe_outcomes
 from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Trial
@@ -84,12 +83,6 @@ class CheckReport(Summarized):
         return {
             task: Counter(str(outcome) for (of, _), outcome in outcomes.items() if of == task) for task in self.withheld
         }
-
-    @property
-    def endless(self) -> str | None:
-        """A sentence on a line of code that repeats data for ever; None if no line is found, or no call timed out."""
-        late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
-        return endless_repeat(self.submission) if late else None
 
     @property
     def summary(self) -> list[str]:

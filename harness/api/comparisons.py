@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import baselines
 from harness.api.alike import ordered_alike, told_alike
 from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.chosen_measures import choose_measures, without_parameters
-from harness.api.comparison_costs import note_costs
 from harness.api.competition import collect_records, read_competition, remarks_on
 from harness.api.execution import USUAL, Execution
 from harness.api.needs import find_left_out
@@ -86,10 +84,7 @@ def compare(
         run = replace(run, left_out=find_left_out(run.submissions, run.shown))
         _require_useful([one.submission.name for one in chosen if one.is_named], run)
         with open_records(run, results) as records:
-            plan, _ = record_calls(
-                run, records, progress, force=force, retry_timeouts=retry_timeouts,
-                planned=partial(note_costs, run, progress),
-            )  # fmt: skip
+            plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
             families = {one.submission.name: one.family for one in chosen}
             planned = {(call.submission.name, call.submission.digest, call.configuration.id) for call in plan.calls}
             found = find_versions(records, references, everything=True, counts=lambda calls: calls.row_key in planned)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines import MEASURES, Measure, Sizes
 from harness.api.calls import Run, begin_run
@@ -45,27 +44,16 @@ class Timed:
 
     def seconds(self, measure: Measure, n_examples: int) -> float:
         """Return the expected seconds of a call; NaN for a measure that only computes singular values."""
-        numbers = self._passes(measure, n_examples)
-        pairs = zip(numbers, (self.forward, self.backward), strict=True)
-        preparing = sum(_preparing(pair) for number, pair in pairs if number)
-        return _seconds(self.reading) + preparing + self.passes_s(measure, n_examples)
-
-    @property
-    def begin_s(self) -> float:
-        """Seconds that a sandbox spends once: to read the network, and to prepare both kinds of passes."""
-        return _seconds(self.reading) + _preparing(self.forward) + _preparing(self.backward)
-
-    def passes_s(self, measure: Measure, n_examples: int) -> float:
-        """Return the expected seconds of the passes of a call; NaN for a measure that only computes singular values."""
-        forward, backward = self._passes(measure, n_examples)
+        n_layers = int(self.reading.value or 1)
+        forward, backward = measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
         if "SVD" in measure.work and not forward:
             return np.nan
-        pairs = ((forward, self.forward), (backward, self.backward))
-        return sum(number * _seconds(second) / self.n_examples for number, (_, second) in pairs if number)
-
-    def _passes(self, measure: Measure, n_examples: int) -> tuple[float, float]:
-        n_layers = int(self.reading.value or 1)
-        return measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
+        seconds = _seconds(self.reading)
+        for number, (first, second) in ((forward, self.forward), (backward, self.backward)):
+            if number:
+                preparing = np.fmax(_seconds(first) - _seconds(second), 0)
+                seconds += float(preparing) + number * _seconds(second) / self.n_examples
+        return seconds
 
     def memory(self, measure: Measure) -> int | None:
         """Return the peak bytes of the timed call that resembles the measure's calls; None if unknown."""
@@ -131,7 +119,7 @@ def forecast_costs(
         if run.withheld:
             raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
         progress.step("timing a forward pass, and a forward and backward pass, on two models")
-        timed = time_passes(run)
+        timed = _time_passes(run)
     task, workers = run.tasks[0], run.executor.workers
     forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in chosen)
     return Costs(task.name, task.data.n_samples, timed, forecasts, workers)
@@ -145,7 +133,7 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
             yield MEASURES[name]
 
 
-def time_passes(run: Run) -> tuple[Timed, ...]:
+def _time_passes(run: Run) -> tuple[Timed, ...]:
     """Time passes on the smallest and the largest model of the run's only task. Return the timed calls."""
     (task,) = run.tasks
     models, found = select_models(task, 2), dict[str, Timed]()
@@ -167,18 +155,9 @@ def _seconds(result: CallResult) -> float:
     return result.call_wall_s if result.outcome is Outcome.OK else np.nan
 
 
-def _preparing(calls: tuple[CallResult, CallResult]) -> float:
-    """Return the seconds to prepare a pass: how much longer the first of two equal calls took, at least 0."""
-    return float(np.fmax(_seconds(calls[0]) - _seconds(calls[1]), 0))
-
-
-def on_each(models: Sequence[Model], timed: Sequence[Timed], seconds: Sequence[float]) -> NDArray[np.float64]:
-    """Return the seconds on each of `models`, interpolated by number of parameters between the `timed` models."""
-    return np.interp([model.n_parameters for model in models], [one.model.n_parameters for one in timed], seconds)
-
-
 def _forecast(measure: Measure, models: Sequence[Model], timed: Sequence[Timed], n_examples: int) -> CostForecast:
     ends = [one.seconds(measure, n_examples) for one in timed]
-    every = on_each(models, timed, ends).sum()
+    sizes = [model.n_parameters for model in models], [one.model.n_parameters for one in timed]
+    every = np.interp(*sizes, ends).sum()
     smallest_s, largest_s, all_s = (None if np.isnan(s) else float(s) for s in (ends[0], ends[-1], every))
     return CostForecast(measure, smallest_s, largest_s, all_s, timed[-1].memory(measure))

@@ -1,13 +1,12 @@
 """The functions `pgdl.results`, `open_results` and `remove_results`: read and remove the records of calls."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.api.submissions import Confirm
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.hints import did_you_mean
@@ -81,7 +80,7 @@ def open_results(
 
 
 def remove_results(
-    submission: str, location: Address | Path | str = RESULTS, *, confirm: Confirm = lambda _: True
+    submission: str, location: Address | Path | str = RESULTS, *, confirm: Callable[[str], bool] = lambda _: True
 ) -> Path | None:
     """Move all records and requests of a submission to a new database, and return its path.
 

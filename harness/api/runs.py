@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.execution import UNSAFE, USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import Argument, Confirm, endless_repeat, find, settle_names
+from harness.api.submissions import Argument, find, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
@@ -56,7 +56,6 @@ def run(
     retry_timeouts: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
-    confirm: Confirm = lambda _: False,
 ) -> RunResult:
     """Call each submission, sandboxed and time-limited, on every model of every task.
 
@@ -69,7 +68,6 @@ def run(
             becomes a new version of the recorded submission.
         as_files: name each submission after its file, and not by its metadata; `names` must be empty.
         repeats: number of times to repeat a quarter of the calls with other seeds; repetitions never change a score.
-        confirm: is asked whether a submission is a new version of a recorded submission, and returns the answer.
 
     Raises:
         UserErrors: all submissions are refused; it has a line for each.
@@ -86,7 +84,7 @@ def run(
         open_records(run, results) as records,
     ):
         runnable, lacking = _with_runtime(run)
-        settled, news, unsettled = settle_names(runnable, records, given=bool(names), confirm=confirm)
+        settled, news, unsettled = settle_names(runnable, records, given=bool(names))
         refused += [*lacking, *unsettled]
         _require_some(settled, refused)
         for line in refused:
@@ -95,9 +93,6 @@ def run(
             progress.note(line)
         run = replace(run, submissions=settled)
         plan, tally = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
-        for one in run.submissions:
-            if tally.timed_out(one.name) and (endless := endless_repeat(one)):
-                progress.warn(f"{one.name}: {endless}")
         claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
         rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
         varying = not_deterministic(rows, claims, run.withheld)

@@ -1,6 +1,5 @@
 """Finds the submissions that a user hands in, and refuses names that belong to other submissions."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -17,12 +16,6 @@ from harness.submission.name import RENAME
 
 #: A path, the name of a measure, or a Python function `complexity(model, dataset)`.
 Argument = str | Path | Callable[..., Any]
-
-#: A call of `repeat` without a number, which makes a dataset of TensorFlow endless.
-_REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)")
-
-#: A function that asks a user a question, and returns True for yes, False for no.
-Confirm = Callable[[str], bool]
 
 
 def find(
@@ -54,15 +47,15 @@ def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
 
 
 def settle_names(
-    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm
+    submissions: Sequence[Submission], records: Records, *, given: bool
 ) -> tuple[list[Submission], list[str], list[str]]:
     """Find out which submissions are versions of recorded submissions, and refuse names of other submissions.
 
     If the submission's name is recorded with equal files as the last version, the submission gets the recorded path.
     If the name is recorded with other files, the submission is a new version, provided that its path is recorded under
-    this name, that the user chose the name (`given`), or that the user confirms it; otherwise it is refused. A name
-    that could be mistaken for a recorded name is refused, too. If several submissions have equal names, or names that
-    could be mistaken for each other, all are refused but the one whose path is recorded under its name, if any.
+    this name, or that the user chose the name (`given`); otherwise it is refused. A name that could be mistaken for a
+    recorded name is refused, too. If several submissions have equal names, or names that could be mistaken for each
+    other, all are refused but the one whose path is recorded under its name, if any.
 
     Returns:
         The submissions, each once; a note on each of which the board will show another version than before; and a line
@@ -72,72 +65,48 @@ def settle_names(
     for request in by_age(records.requests()):
         known.setdefault(request.submission, []).append(request)
     similar = {alike(name): name for name in known}
-    sharing: dict[str, list[Submission]] = {}
     distinct = {(one.name, one.source, one.digest): one for one in submissions}.values()
-    for submission in distinct:
-        sharing.setdefault(alike(submission.name), []).append(submission)
+    sharing: dict[str, list[Submission]] = {}
+    for one in distinct:
+        if not one.is_baseline:
+            sharing.setdefault(alike(one.name), []).append(one)
     settled, notes, refused = [], [], []
-    for submission in distinct:
-        before = known.get(submission.name, [])
-        if submission.is_baseline:
-            settled.append(submission)
-            continue
-        is_known = _is_known(submission, known)
-        try:
-            _require_unshared(submission, sharing[alike(submission.name)], known)
-            if before and submission.digest == before[-1].submission_digest:
-                settled.append(submission if is_known else replace(submission, source=before[-1].source))
-                continue
-            if before and not given and not is_known:
-                _require_confirmed(submission, before[-1], confirm)
-            if not before and (other := similar.get(alike(submission.name))):
-                problem = f"{submission.name!r} could be mistaken for {other!r}, which is recorded here"
-                remedy = f"{RENAME} (--as {other!r} makes it a version of the recorded submission)"
-                raise UserError(problem, file=submission.source, remedy=remedy)
-        except UserError as error:
-            refused.append(str(error))
-            continue
-        settled.append(submission)
-        notes += [_note(submission, before)] if before else []
-    return settled, notes, refused
+    for one in distinct:
+        before = [] if one.is_baseline else known.get(one.name, [])
+        is_known, is_last = _is_known(one, known), bool(before) and one.digest == before[-1].submission_digest
+        others = [other for other in sharing.get(alike(one.name), ()) if other is not one]
+        if one.is_baseline:
+            settled.append(one)
+        elif others and not (is_known and not any(_is_known(other, known) for other in others)):
+            refused.append(_shares_name(one, others[0]))
+        elif is_last:
+            settled.append(one if is_known else replace(one, source=before[-1].source))
+        elif before and not given and not is_known:
+            problem = f"another submission is called {one.name!r}: {before[-1].source}"
+            remedy = f"{RENAME} (--as {one.name!r} makes it a new version of the other submission)"
+            refused.append(UserError(problem, file=one.source, remedy=remedy))
+        elif not before and (other := similar.get(alike(one.name))):
+            problem = f"{one.name!r} could be mistaken for {other!r}, which is recorded here"
+            remedy = f"{RENAME} (--as {other!r} makes it a version of the recorded submission)"
+            refused.append(UserError(problem, file=one.source, remedy=remedy))
+        else:
+            settled.append(one)
+            notes += [_note(one, before)] if before else []
+    return settled, notes, list(map(str, refused))
 
 
 def _is_known(submission: Submission, known: Mapping[str, Sequence[Request]]) -> bool:
     return submission.source in {request.source for request in known.get(submission.name, [])}
 
 
-def _require_unshared(
-    submission: Submission, sharing: Sequence[Submission], known: Mapping[str, Sequence[Request]]
-) -> None:
-    """Raise `UserError` if other submissions share the name, unless only this one has a recorded path."""
-    others = [one for one in sharing if one is not submission and not one.is_baseline]
-    is_owner = _is_known(submission, known) and not any(_is_known(one, known) for one in others)
-    if others and not is_owner:
-        other = others[0]
-        problem = f"{submission.name!r} could be mistaken for {other.name!r}, the name of {other.source}"
-        if submission.name == other.name:
-            problem = f"another submission is called {other.name!r}: {other.source}"
-        raise UserError(problem, file=submission.source, remedy=RENAME)
+def _shares_name(submission: Submission, other: Submission) -> UserError:
+    problem = f"{submission.name!r} could be mistaken for {other.name!r}, the name of {other.source}"
+    if submission.name == other.name:
+        problem = f"another submission is called {other.name!r}: {other.source}"
+    return UserError(problem, file=submission.source, remedy=RENAME)
 
 
 def _note(submission: Submission, before: Sequence[Request]) -> str:
     returns = submission.digest in {request.submission_digest for request in before}
     news = f"is requested again after {before[-1].submission_digest[:8]}" if returns else "is new"
     return f"{submission.name}: version {submission.digest[:8]} {news}; the board shows it from now on"
-
-
-def _require_confirmed(submission: Submission, last: Request, confirm: Confirm) -> None:
-    question = f"{submission.name!r} was last run from {last.source}. Is {submission.source} a new version of it?"
-    if not confirm(question):
-        problem = f"another submission is called {submission.name!r}: {last.source}"
-        remedy = f"{RENAME} (--as {submission.name!r} makes it a new version of the other submission)"
-        raise UserError(problem, file=submission.source, remedy=remedy)
-
-
-def endless_repeat(submission: Submission) -> str | None:
-    """Return a sentence on the first line of code that repeats data for ever; None if there is no such line."""
-    for name, content in sorted(submission.files.items()):
-        if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
-            line = 1 + text.count("\n", 0, found.start())
-            return f"{name}:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
-    return None

@@ -9,8 +9,6 @@ from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 from harness.summarized import Summarized
 
-SHOWN_MACHINES = 8  #: maximum number of machines that a line names
-
 
 class Tally(Summarized):
     """Counts of the outcomes of a run's calls. To save memory, only the time of each single call is kept."""
@@ -21,7 +19,6 @@ class Tally(Summarized):
         self.seconds: defaultdict[tuple[str, str, bool], array[float]] = defaultdict(lambda: array("d"))
         #: (submission, task) -> number of calls that exceeded their time with less than half of a processor
         self.starved: Counter[tuple[str, str]] = Counter()
-        self.machines: Counter[str] = Counter()  #: machine of a cluster -> number of calls that this run made on it
         self.lacking_initial_weights: set[str] = set()  #: tasks on which a call failed for lack of these weights
 
     def add(self, row: CallSummary) -> None:
@@ -29,8 +26,6 @@ class Tally(Summarized):
         place = row.call.submission.name, row.call.task.name, bool(row.call.repeat)
         self.outcomes[place][row.outcome] += 1
         self.seconds[place].append(row.call_wall_s)
-        if row.machine:
-            self.machines[row.machine] += 1
         self.starved[place[:2]] += row.is_starved and row.call_wall_s > 0
         if not row.call.model.has_initial_weights and failed_for_initial_weights(row.outcome, row.message):
             self.lacking_initial_weights.add(row.call.task.name)
@@ -47,10 +42,6 @@ class Tally(Summarized):
     def total(self) -> int:
         """Number of calls."""
         return sum(counts.total() for counts in self.outcomes.values())
-
-    def timed_out(self, submission: str) -> bool:
-        """Whether at least one call of the submission timed out."""
-        return any(counts[Outcome.TIMEOUT] for (name, _, _), counts in self.outcomes.items() if name == submission)
 
     def starved_note(self, withheld: Collection[str]) -> str | None:
         """Return a line on the calls in `starved`, with a remedy; tasks `withheld` are left out. None without calls."""
@@ -72,11 +63,3 @@ class Tally(Summarized):
 def describe_outcomes(counts: Mapping[str, int]) -> str:
     """Return a text such as `7 OK, 2 TIMEOUT`; `counts` is outcome -> number of calls."""
     return ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
-
-
-def machines_line(machines: Counter[str]) -> str:
-    """Return a line with the number of calls on each machine of a cluster; "" for a run without a cluster."""
-    counts = machines.most_common()
-    if len(counts) > SHOWN_MACHINES:
-        return f"{len(counts)} machines, {counts[-1][1]} to {counts[0][1]} calls each"
-    return ", ".join(f"{name} {number}" for name, number in sorted(counts))

@@ -19,17 +19,12 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.names
 @click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
 @click.option(
-    "--whole-output", is_flag=True, help="Print below the table the last 16,000 characters that each call printed."
-)
-@click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",
 )  # fmt: skip
 @options.quiet
 @options.execution
-def command(
-    submission: str, models: int | tuple[str, ...] | None, whole_output: bool, form: str, quiet: bool, **asked: Any
-) -> int:
+def command(submission: str, models: int | tuple[str, ...] | None, form: str, quiet: bool, **asked: Any) -> int:
     """Try SUBMISSION on a few models: outcome, value, time and memory of each call, and a forecast of a full run.
 
     Below the table are the last lines that the first call and each failed call printed, without the frames of libraries
@@ -56,7 +51,7 @@ def command(
             asked = options.with_execution(asked)
             report = pgdl.check(submission, models=models or MODELS, **asked, progress=progress)
         if progress.table is not None:
-            progress.table.print_outputs(whole=whole_output)
+            progress.table.print_outputs()
         print_verdict(report, console)
     if form in WRITERS and not quiet:
         put(getattr(check_report, WRITERS[form])(report) + "\n")

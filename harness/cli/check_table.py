@@ -13,7 +13,7 @@ from harness.execution.check import WHOLE_CALL_S, Trial
 from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
-from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome, kind_of_failure
+from harness.outcome import Outcome, kind_of_failure
 from harness.tables import plain, print_lines
 from harness.task.selection import PartOfData
 from harness.task.task import Task
@@ -21,11 +21,7 @@ from harness.task.task_notes import outputs_of
 from harness.text import counted
 from pgdl import CheckReport
 
-#: Number of lines that are shown from the end of a call's output.
-LINES = 20
-
-#: First line of a traceback.
-TRACEBACK = "Traceback (most recent call last):"
+LINES = 20  #: number of lines that are shown from the end of a call's output
 
 HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "MiB")
 
@@ -56,50 +52,25 @@ class CallTable:
             row += f"  on {data.n_samples:,} of {data.whole.n_samples:,} examples"
         self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
 
-    def print_outputs(self, *, whole: bool) -> None:
-        """Print the last lines of output of the first call and of each distinct failure.
-
-        Leave out traceback frames of libraries. If `whole`, print all lines of all calls.
-        """
-        left_out, told = 0, set[tuple[str, str]]()
+    def print_outputs(self) -> None:
+        """Print the last lines of output of the first call and of each distinct failure."""
+        told = set[tuple[str, str]]()
         for done in self._seen:
-            result, is_first = done.result, done is self._seen[0]
-            failure = kind_of_failure(result.outcome, result.message)
-            if whole or (failure not in told if result.outcome is not Outcome.OK else is_first):
-                self._print_output(done, LINES if not whole else None)
-            else:
-                left_out += bool(_printed(result))
-            told.add(failure)
-        if left_out:
-            others = f"{counted(left_out, 'other call')} printed something, too: pgdl check --whole-output shows it."
-            print_lines(self._console, ["", others])
+            kind = kind_of_failure(done.result.outcome, done.result.message)
+            if done is self._seen[0] or (done.result.outcome is not Outcome.OK and kind not in told):
+                self._print_output(done)
+            told.add(kind)
 
-    def _print_output(self, done: FinishedCall[PlannedCall], most: int | None) -> None:
-        result, lines = done.result, done.result.output_tail.rstrip().splitlines()
+    def _print_output(self, done: FinishedCall[PlannedCall]) -> None:
+        result = done.result
+        lines = without_libraries(result.output_tail.rstrip().splitlines())
         if not lines and not result.message:
             return
-        self._console.print()
-        is_cut = len(result.output_tail) >= LONGEST_OUTPUT_TAIL
-        printed = f"at least {LONGEST_OUTPUT_TAIL:,} characters" if is_cut else counted(len(lines), "line")
-        said = f"{result.outcome}: {result.message}" if result.message else f"printed {printed}"
-        self._console.print(f"{done.call.where}: {said}")
-        shown = lines if most is None else without_libraries(lines)
-        hidden = 0 if most is None else max(len(shown) - most, 0)
-        if hidden:
-            kept = f" of the last {LONGEST_OUTPUT_TAIL:,} characters" if is_cut else ""
-            earlier = f"{counted(hidden, 'earlier line')}{kept}"
-            self._console.print(f"  | ... {earlier}: pgdl check --whole-output", style="dim")
-        elif is_cut:
-            self._console.print("  | ... earlier output is not kept", style="dim")
-        for line in shown[hidden:]:
-            self._console.print(f"  | {line}", style="dim")
-
-
-def _printed(result: CallResult) -> str:
-    """Return the output of a call; of a failed call, only the output before its traceback."""
-    if result.outcome is Outcome.OK:
-        return result.output_tail.strip()
-    return result.output_tail.partition(TRACEBACK)[0].strip()
+        said = f"{result.outcome}: {result.message}" if result.message else "printed"
+        print_lines(self._console, ["", f"{done.call.where}: {said}"], style="none")
+        if len(lines) > LINES:
+            lines = ["... earlier lines: pgdl check --format json", *lines[-LINES:]]
+        print_lines(self._console, [f"  | {line}" for line in lines])
 
 
 class CheckTerminal(Terminal):
@@ -136,8 +107,6 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(report.withheld))])
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
-    if report.endless is not None:
-        print_lines(console, ["", report.endless], style="none")
     console.print()
     if report.undecided and report.trial is not None:
         console.print(f"{name}: no verdict: {_why_undecided(report.trial, report.withheld)}.", style="bold red")

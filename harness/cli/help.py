@@ -18,10 +18,7 @@ _WIDTH = 120
 
 
 @click.command("help")
-@click.argument(
-    "topic", required=False, metavar="[TOPIC[#SECTION]]",
-    shell_complete=lambda _context, _parameter, text: [name for name in _pages() if name.startswith(text)],
-)  # fmt: skip
+@click.argument("topic", required=False, metavar="[TOPIC[#SECTION]]")
 def command(topic: str | None) -> None:
     """Show a page of the documentation, or one section of it; without a topic, list the pages.
 

@@ -34,7 +34,7 @@ WIDTH = 116  #: width of the explanations of parameters, in characters, as in do
 @click.argument("name", required=False, shell_complete=completion.measures)
 @click.option("--family", metavar="NAME", help="List only the measures of this family.")
 @click.option(
-    "--cost", metavar="NAME", is_flag=False, flag_value=FORECAST, shell_complete=completion.costs,
+    "--cost", metavar="NAME", is_flag=False, flag_value=FORECAST,
     help=f"List only the measures of this cost: weights, forward, gradients or many; {CHEAP}: weights or forward. "
     "Without NAME: forecast seconds and memory on the task of --tasks and --task.",
 )  # fmt: skip

@@ -119,19 +119,6 @@ def _there(_context: click.Context, _parameter: click.Parameter, directory: Path
     return directory
 
 
-class SuggestingChoice(click.Choice[str]):
-    """A choice of values. For a misspelt value, the error is one line that proposes the closest valid value."""
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
-        """Return a valid value. Raise `UserError` for a value that resembles a valid value, otherwise click's error."""
-        from harness.hints import did_you_mean
-
-        hint = None if value in self.choices else did_you_mean(str(value), self.choices)
-        if hint is not None and parameter is not None:
-            raise UserError(f"{parameter.opts[0]}: no {value!r}", remedy=hint)
-        return super().convert(value, parameter, context)
-
-
 def _option(name: str, *more: str, **settings: Any) -> Decorator:
     return click.option(name, *more, envvar=variable_of(name), show_envvar=True, **settings)
 
@@ -142,8 +129,7 @@ tasks = _option(
     help="Directory of the tasks: contains input_data/ and reference_data/, or the task folders themselves.",
 )  # fmt: skip
 task = _option(
-    "--task", "task_names", multiple=True, metavar="NAME", shell_complete=completion.tasks,
-    help="Only this task; may be repeated. Default: all.",
+    "--task", "task_names", multiple=True, metavar="NAME", help="Only this task; may be repeated. Default: all."
 )  # fmt: skip
 results = _option(
     "--results", callback=parse_address, default=RESULTS, show_default=True, metavar="URL",
@@ -167,7 +153,7 @@ workers = _option(
     help="Number of parallel processes; auto: a process per GPU, otherwise per core, as far as memory allows.",
 )  # fmt: skip
 runtime = _option(
-    "--runtime", type=SuggestingChoice(sorted(RUNTIMES)),
+    "--runtime", type=click.Choice(sorted(RUNTIMES)),
     help="Framework in which submissions run; keras2 is TensorFlow with Keras 2. Default: the submission's choice, "
     f"otherwise {DEFAULT}; of pgdl new: {DEFAULT}, or another framework if only that is installed.",
 )  # fmt: skip
@@ -196,7 +182,7 @@ as_files = click.option(
     "--as-files", is_flag=True, help="Name each SUBMISSION after its file, and not by its metadata."
 )
 #: The argument TASK of commands that need exactly one task.
-one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
+one_task = click.argument("task_name", metavar="TASK")
 models = click.option(
     "--models", callback=parsed(parse_models), metavar="N|NAME[,NAME...]",
     help="Models of a task: a number of them, from the smallest to the largest, or names, e.g. model_0,model_7. "

@@ -12,7 +12,7 @@ from harness.printing import say
 
 
 @click.command("report")
-@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...", shell_complete=completion.scored)
+@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...", shell_complete=completion.submissions)
 @options.tasks
 @options.task
 @options.results

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pgdl
-from harness.cli import completion, options
+from harness.cli import options
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.printing import ask, output, say
@@ -24,9 +24,8 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
 @click.command("results")
 @options.results
 @click.option(
-    "--submission", "submissions", multiple=True, metavar="NAME", shell_complete=completion.recorded,
-    help="Only this submission; may be repeated.",
-)  # fmt: skip
+    "--submission", "submissions", multiple=True, metavar="NAME", help="Only this submission; may be repeated."
+)
 @options.tasks
 @options.task
 @options.withhold
@@ -38,7 +37,7 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
     help="Output format.",
 )  # fmt: skip
 @click.option(
-    "--remove", metavar="NAME", shell_complete=completion.recorded,
+    "--remove", metavar="NAME",
     help="Move all records of this submission from the board to another database, whose name is printed.",
 )  # fmt: skip
 @click.option("--yes", is_flag=True, help="With --remove: do not ask.")

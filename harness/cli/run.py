@@ -39,14 +39,12 @@ def command(
     from harness.api.commands import board_command
     from harness.cli.summary import print_summary, summary_object
     from harness.cli.terminal import Terminal, warn
-    from harness.printing import ask
 
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console, quiet=quiet) as progress:
         done = pgdl.run(
-            submissions, tasks_dir=tasks_dir, results=results, **options.with_execution(asked), progress=progress,
-            confirm=ask,
-        )  # fmt: skip
+            submissions, tasks_dir=tasks_dir, results=results, **options.with_execution(asked), progress=progress
+        )
     if form == as_json.JSON:
         as_json.show(summary_object(done), quiet=quiet)
     else:

@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeElapsedColumn, TimeRemainingColumn
 
 from harness.api.needs import lacks_initial_weights
-from harness.api.tally import machines_line
 from harness.cli.bars import Bars
 from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary
@@ -42,7 +41,6 @@ class RunProgress(Bars):
         self._left = Counter(call.submission.name for call in calls)
         self._total = dict(self._left)
         self._failed: Counter[str] = Counter()
-        self._machines: Counter[str] = Counter()
         self._failures: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  #: kinds of failures
         self._first: dict[tuple[str, tuple[str, str]], str] = {}  #: first failure of a submission of each kind
         width = max(map(len, self._total), default=0)
@@ -69,8 +67,6 @@ class RunProgress(Bars):
         """Count a finished call, and print the call if it failed."""
         name = row.call.submission.name
         self._left[name] -= 1
-        if row.machine:
-            self._machines[row.machine] += 1
         if row.outcome != Outcome.OK:
             self._failed[name] += 1
             if row.call.task.name not in self._withheld and not lacks_initial_weights(row.call):
@@ -78,8 +74,7 @@ class RunProgress(Bars):
         failed = f"{self._failed[name]} failed" if self._failed[name] else ""
         self._bars.start_task(self._lines[name])
         self._bars.update(self._lines[name], advance=1, failed=failed)
-        machines = machines_line(self._machines)
-        self._bars.update(self._all, advance=1, description=f"{self._name} {machines}" if machines else self._name)
+        self._bars.update(self._all, advance=1, description=self._name)
         if not self._left[name]:
             self._print_repeated(name)
             if not self._console.is_terminal:
@@ -90,8 +85,7 @@ class RunProgress(Bars):
     def _print_all(self) -> None:
         total, left = sum(self._total.values()), self._left.total()
         seconds = (self._line_s - self._begun_s) / (total - left) * left
-        machines = f" ({machines_line(self._machines)})" if self._machines else ""
-        self._console.print(f"{total - left} of {total} calls done, about {seconds / 60:.0f} min left{machines}")
+        self._console.print(f"{total - left} of {total} calls done, about {seconds / 60:.0f} min left")
 
     def _show(self, name: str, row: CallSummary) -> None:
         seen, failure = self._failures[name], f"{row.outcome}: {row.message}"

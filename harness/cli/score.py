@@ -11,7 +11,7 @@ from harness.printing import say
 
 
 @click.command("score")
-@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...", shell_complete=completion.scored)
+@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...", shell_complete=completion.submissions)
 @options.tasks
 @options.task
 @options.results

@@ -5,7 +5,6 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.api.tally import machines_line
 from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 from pgdl import UNSAFE, RunResult
@@ -30,8 +29,6 @@ def print_summary(done: RunResult, console: Console) -> None:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(sorted(done.withheld)))])
     if not done.is_sandboxed:
         console.print(UNSAFE, style="bold red")
-    if done.tally.machines:
-        console.print(f"Calls per machine: {machines_line(done.tally.machines)}")
     console.print(f"Records: {done.records}")
 
 
@@ -40,7 +37,6 @@ def summary_object(done: RunResult) -> dict[str, Any]:
     return {
         "ok": done.all_ok, "records": done.records, "sandboxed": done.is_sandboxed, "withheld": done.withheld,
         "calls": _calls(done), "not_deterministic": done.not_deterministic, "refused": done.refused,
-        "machines": done.tally.machines,
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pgdl
-from harness.cli import as_json, completion, options
+from harness.cli import as_json, options
 from harness.shell import typed
 from harness.text import counted
 
@@ -18,7 +18,7 @@ UNFINISHED = 3
 
 
 @click.command("build")
-@click.argument("recipe", metavar="RECIPE", shell_complete=completion.recipes)
+@click.argument("recipe", metavar="RECIPE")
 @options.output("the task into this directory of tasks.", required=True)
 @options.workers
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Train only the first N models, for a trial.")

@@ -139,8 +139,7 @@ class _Execution:
                 continue
             if (problem := unused_gpu(done)) is not None:
                 self._warn_once(problem, problem)
-            machine = row.environment.get("machine", "")
-            yield CallSummary(done.call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message, machine)
+            yield CallSummary(done.call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
 
     def _warn_once(self, line: str, about: str) -> None:
         if about not in self._warned:

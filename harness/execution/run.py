@@ -21,7 +21,6 @@ class CallSummary:
     call_wall_s: float
     call_cpu_s: float = 0.0
     message: str = ""  #: reason of a failure; empty if another run made the call
-    machine: str = ""  #: name of the cluster's machine; empty if another run made the call
 
     @property
     def is_starved(self) -> bool:

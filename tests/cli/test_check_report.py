@@ -18,12 +18,12 @@ from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
 from harness.cli.check import command
-from harness.cli.check_table import LINES, TRACEBACK, CallTable
+from harness.cli.check_table import LINES, CallTable
 from harness.execution.check import Trial
 from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
-from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome
+from harness.outcome import CallResult, Outcome
 from harness.tables import SafeConsole, wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
@@ -59,19 +59,6 @@ def test_what_is_doubtful() -> None:
     (warning,) = report(DIFFERENT, replace(OK, value=9.0)).warnings
     assert warning == "not repeatable: the same call gave 1.5 and 9.0; draw from the seeded generators"
     assert report(DIFFERENT, replace(OK, value=9.0), withheld=["toy"]).warnings == [], "values are withheld"
-
-
-@pytest.mark.parametrize(
-    ("source", "line"),
-    [("data = dataset.repeat()", 2), ("\n\nx = dataset.batch(8).repeat(count=-1)", 4), ("dataset.repeat(None)", 2),
-     ("dataset.repeat(3)", None), ("np.repeat(x, 2)", None)],
-)  # fmt: skip
-def test_a_data_set_that_never_ends_is_named_if_a_call_did_not_end(source: str, line: int | None) -> None:
-    submission = make_submission("mine", f"import numpy as np\n{source}\n".encode())
-    late = report([replace(OK, outcome=Outcome.TIMEOUT, value=None), OK])
-    sentence = f"complexity.py:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
-    assert replace(late, submission=submission).endless == (None if line is None else sentence)
-    assert replace(report([OK, OK]), submission=submission).endless is None
 
 
 def test_a_notebook_shows_the_verdict_and_each_failure_once() -> None:
@@ -170,7 +157,7 @@ GOOD = CallResult(Outcome.OK, 1.5, output_tail=PRINTED)
 BAD = CallResult(Outcome.EXCEPTION, message="ValueError: \x1b[2Jno", output_tail=f"{PRINTED}\x1b]0;t\x07last")
 
 
-def shown(capsys: pytest.CaptureFixture[str], *results: CallResult, whole: bool = False) -> tuple[list[str], list[str]]:
+def shown(capsys: pytest.CaptureFixture[str], *results: CallResult) -> tuple[list[str], list[str]]:
     """Return the lines of the table, and the lines below it."""
     task = make_task(len(results))
     table = CallTable([task], (), wide_console())
@@ -178,30 +165,16 @@ def shown(capsys: pytest.CaptureFixture[str], *results: CallResult, whole: bool 
     for call, result in zip(sorted(calls, key=lambda one: one.model.id), results, strict=True):
         table.add(FinishedCall(call, result, NOW, {}, "bubblewrap/fast"))
     rows = capsys.readouterr().out.splitlines()
-    table.print_outputs(whole=whole)
+    table.print_outputs()
     return rows, capsys.readouterr().out.splitlines()
 
 
-def test_the_first_call_tells_its_last_lines_and_the_others_only_that_they_printed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_only_the_first_call_tells_its_last_lines(capsys: pytest.CaptureFixture[str]) -> None:
     rows, below = shown(capsys, GOOD, GOOD, GOOD)
     assert [row.split()[:2] for row in rows] == [["task", "model"], *(["toy", f"model_{n}"] for n in range(3))]
-    hidden = 100 - LINES
-    assert below[1:4] == [
-        "toy/model_0: printed 100 lines",
-        f"  | ... {hidden} earlier lines: pgdl check --whole-output",
-        f"  | line {hidden}",
-    ]
-    assert below[-1] == "2 other calls printed something, too: pgdl check --whole-output shows it."
-    assert len(below) == LINES + 5
-
-
-def test_of_long_output_only_the_end_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    printed = replace(GOOD, output_tail="0123456789\n" * 2000)
-    earlier = f"  | ... {2000 - LINES} earlier lines of the last 16,000 characters: pgdl check --whole-output"
-    assert shown(capsys, printed)[1][2] == earlier
-    assert shown(capsys, printed, whole=True)[1][2:4] == ["  | ... earlier output is not kept", "  | 0123456789"]
+    earlier = "  | ... earlier lines: pgdl check --format json"
+    assert below == ["", "toy/model_0: printed", earlier, *(f"  | line {n}" for n in range(100 - LINES, 100))]
+    assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == [], "a silent call leaves the table alone"
 
 
 def test_frames_of_libraries_do_not_hide_the_line_of_the_submission(capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,7 +182,6 @@ def test_frames_of_libraries_do_not_hide_the_line_of_the_submission(capsys: pyte
     own = '  File "/job/submission/complexity.py", line 4'
     late = CallResult(Outcome.TIMEOUT, message="exceeded 8 s", output_tail="\n".join(["Stack:", *[frame] * 50, own]))
     assert shown(capsys, late)[1][2:] == ["  | Stack:", "  |   ... 50 frames of libraries", f"  | {own}"]
-    assert len(shown(capsys, late, whole=True)[1]) == 54
 
 
 def test_each_failure_is_told_once_and_controls_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,23 +189,7 @@ def test_each_failure_is_told_once_and_controls_no_terminal(capsys: pytest.Captu
     assert len(rows) == 4
     assert below.count("toy/model_1: EXCEPTION: ValueError: ?[2Jno") == 1
     assert below.count("  | ?]0;t?last") == 1
-    assert below[-1].startswith("1 other call printed")
     assert all(line.isprintable() for line in below)
-
-
-def test_what_calls_printed_but_no_traceback_is_there_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    _, below = shown(capsys, GOOD, BAD, whole=True)
-    assert [line for line in below if "earlier" in line or "other" in line] == []
-    assert below.count("  | line 0") == 2
-    _, below = shown(capsys, *[replace(FAILED, output_tail=f"{TRACEBACK}\n  File ...\nValueError\n")] * 3)
-    assert [line for line in below if "other" in line] == []
-
-
-def test_of_a_call_that_printed_more_than_is_kept_no_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    tail = "12345678\n" * (LONGEST_OUTPUT_TAIL // 9) + "1234567"
-    _, below = shown(capsys, CallResult(Outcome.OK, 1.0, output_tail=tail))
-    assert below[1] == "toy/model_0: printed at least 16,000 characters"
-    assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == [], "a silent call leaves the table alone"
 
 
 def test_the_spinner_waits_for_no_slow_import(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,7 @@ def test_a_run_counts_outcomes_and_withholds_times() -> None:
             submission=SimpleNamespace(name="mine"), task=SimpleNamespace(name=task),
             model=SimpleNamespace(has_initial_weights=True), repeat=0, key="",
         )  # fmt: skip
-        call: Any = SimpleNamespace(call=planned, outcome=outcome, call_wall_s=1.5, is_starved=False, machine="")
+        call: Any = SimpleNamespace(call=planned, outcome=outcome, call_wall_s=1.5, is_starved=False)
         tally.add(call)
     plan: Any = None
     found = summary_object(RunResult(plan, tally, "results.db", True, ["secret"], [], []))

@@ -1,12 +1,10 @@
 """Tests of the owner of a name when another submission claims the name."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from harness import printing
 from harness.api.submissions import settle_names
 from harness.errors import UserError, UserErrors
 from harness.records import Records
@@ -28,7 +26,7 @@ def submission(path: Path, content: str = "1.0") -> Path:
 def run(path: Path, records: Records, name: str | None = None) -> Sequence[str]:
     """Settle the submission's name, as `pgdl run` does, and record a request; return the notes for the user."""
     found = find_submission(str(path), name)
-    settled, notes, refused = settle_names([found], records, given=name is not None, confirm=printing.ask)
+    settled, notes, refused = settle_names([found], records, given=name is not None)
     if refused:
         raise UserErrors(*refused)
     row = evaluation(submission=settled[0].name, submission_digest=settled[0].digest)
@@ -107,7 +105,7 @@ def test_of_submissions_that_share_a_name_only_the_recorded_one_is_accepted(
 
     def settle(*of: Path) -> tuple[list[str], list[str]]:
         found = [find_submission(str(path)) for path in of]
-        settled, _, refused = settle_names(found, records, given=False, confirm=lambda _: False)
+        settled, _, refused = settle_names(found, records, given=False)
         return [one.source for one in settled], [line.partition(": ")[0] for line in refused]
 
     first, second = map(str, paths)
@@ -116,27 +114,3 @@ def test_of_submissions_that_share_a_name_only_the_recorded_one_is_accepted(
     run(paths[1], records)
     submission(paths[1], "3")
     assert settle(*paths) == ([second], [first])
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("answer", [True, False])
-def test_who_sits_at_a_terminal_is_asked(
-    answer: bool, folder: Path, records: Records, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine, theirs = submission(folder / "a" / "margin.py"), submission(folder / "b" / "margin.py", "2.0")
-    run(mine, records)
-    questions: list[str] = []
-
-    def confirm(question: str, err: bool) -> bool:
-        questions.append(question)
-        return answer
-
-    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr("harness.printing.click.confirm", confirm)
-    if answer:
-        assert len(run(theirs, records)) == 1
-    else:
-        with pytest.raises(UserError):
-            run(theirs, records)
-    assert questions == [f"'margin' was last run from {mine}. Is {theirs} a new version of it?"]

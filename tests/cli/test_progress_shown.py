@@ -2,7 +2,6 @@
 
 import io
 import time
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from in_process import Pgdl
 from rich.console import Console
 
 import pgdl as api
-from harness.api.tally import machines_line
 from harness.cli import bars, build_progress, run_progress, transfer
 from harness.cli.bars import CurrentStep
 from harness.cli.build_progress import BuildProgress
@@ -164,25 +162,6 @@ def test_failures_that_differ_in_numbers_alone_are_printed_once_and_counted() ->
         "mine: 3 other calls failed with other messages",
         "mine: 10 calls done, 10 failed",
     ]
-
-
-def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = iter([0, 0, 0, 70])
-    monkeypatch.setattr(run_progress.time, "monotonic", lambda: next(seconds))
-    calls = plan_calls([make_submission()], [planned_task(12)], SETTINGS, NOWHERE_TO_RUN)
-    console = Shown()
-    progress = RunProgress(calls, console)
-    for call, machine in zip(calls, ("b", "a", "b"), strict=False):
-        progress.seen(CallSummary(call, "OK", 1.0, machine=machine))
-    assert console.lines == ["3 of 12 calls done, about 4 min left (a 1, b 2)"]
-
-
-@pytest.mark.parametrize(
-    ("calls_each", "line"), [([3, 1], "m0 3, m1 1"), ([2] * 8 + [7], "9 machines, 2 to 7 calls each"), ([], "")]
-)
-def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: str) -> None:
-    counts = Counter({f"m{number}": calls for number, calls in enumerate(calls_each)})
-    assert machines_line(counts) == line
 
 
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
