@@ -47,6 +47,13 @@ def random_kernels(*widths, seed=1):
     return [draw.normal(size=shape) / np.sqrt(shape[0]) for shape in itertools.pairwise(widths)]
 
 
+def random_problem(*widths, n=60, seed=1):
+    """Random kernels of a dense network with these widths, and inputs (n, ...) with random labels (n,)."""
+    draw = np.random.default_rng(seed)
+    kernels = [draw.normal(size=shape) for shape in itertools.pairwise(widths)]
+    return kernels, draw.normal(size=(n, widths[0])), draw.integers(0, widths[-1], n)
+
+
 def labelled(model, images):
     return dataset(images, model(np.asarray(images, np.float32)).numpy().argmax(axis=1))
 
@@ -73,17 +80,6 @@ def value(name, model, data=None, **options):
 def plain(name):
     """Return a measure's name without the suffix for its way to compute spectral norms."""
     return name.removesuffix("_fft").removesuffix("_op")
-
-
-def rescaled(model):
-    """Yield copies of a two-layer network with the same outputs: layers scaled, or hidden units in another order."""
-    first, bias, second, shift = model.get_weights()
-    order = np.random.default_rng(0).permutation(len(bias))
-    return [
-        dense(4 * first, second / 4, biases=[4 * bias, shift]),
-        dense(first, 8 * second, biases=[bias, 8 * shift]),
-        dense(first[:, order], second[order], biases=[bias[order], shift]),
-    ]
 
 
 def fitted_and_memorised(measure):

@@ -1,10 +1,10 @@
-"""Tests of inputs that every measure refuses, and of inputs that every measure accepts."""
+"""Tests of inputs that every measure refuses, of those that single measures refuse, and of wrong parameters."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from measure_values import values
-from small_networks import dataset, gaussian, layers, sequential
+from small_networks import dataset, dense, gaussian, layers, sequential, t1
 
 import baselines
 from baselines import MEASURES, MeasureUnavailable
@@ -153,8 +153,172 @@ def test_a_value_that_is_no_number_is_refused_with_what_came_out(data):
         baselines.load("geometric_complexity")(model, data)
 
 
-@pytest.mark.parametrize("name", ["kv_margin", "kv_gn_margin"])
-def test_representations_whose_squares_are_not_finite_are_refused(name):
-    images = 1e30 * np.random.default_rng(0).normal(size=(30, 6, 6, 1))
-    with pytest.raises(MeasureUnavailable, match="needs representations whose squares are finite"):
-        baselines.load(name)(small(), dataset(images, np.arange(30) % 3))
+def no_hidden_layer():
+    return dense([[1.0, -1.0], [0.0, 0.0]])
+
+
+def dead():
+    return dense(np.zeros((2, 3)), np.zeros((3, 2)))
+
+
+def image(*parts, shape=(4, 4, 1)):
+    return sequential(shape, *parts, layers.Flatten(), layers.Dense(3))
+
+
+def vectors(*parts):
+    return sequential((2,), *parts, layers.Dense(2))
+
+
+def graph(join):
+    source = tf.keras.Input((2,))
+    return tf.keras.Model(source, join(source))
+
+
+def gated(flow):
+    return layers.Dense(2)(layers.Multiply(name="gate")([layers.Dense(3)(flow), layers.Dense(3, "sigmoid")(flow)]))
+
+
+def attended(flow):
+    places = layers.Reshape((2, 2))(layers.Dense(4)(flow))
+    return layers.Dense(2)(layers.Flatten()(layers.Dot(2, name="gate")([places, places])))
+
+
+def with_softmax(flow):
+    return layers.Dense(2)(layers.Softmax(name="gate")(layers.Dense(3)(flow)))
+
+
+def skipped(source):
+    """A connection around the only hidden layer."""
+    return layers.Add()([layers.Dense(2)(source), layers.Dense(2)(layers.Dense(2, "relu")(source))])
+
+
+def labelled(*labels):
+    """The first of three points with these labels."""
+    return dataset([[1.0, 0.0], [3.0, 1.0], [-7.0, 2.0]][: len(labels)], labels)
+
+
+def images_of(*shape, scale=1.0):
+    return dataset(scale * np.random.default_rng(0).random((6, *shape)), np.arange(6) % 3)
+
+
+SAME = dataset(np.ones((4, 2)), [0, 1, 0, 1])
+LATTICE = dataset(np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2), [0] * 36)
+DRAWN = np.random.default_rng(0).normal(size=(20, 20))
+
+OF_PIECES = "linear_regions_met activation_changes activation_patterns"
+OF_SPECTRA = "rand_distance mp_soft_rank alpha"
+OF_COLOURS = " ".join(f"{prefix}_color_jitter" for prefix in ("gi", "augmented_subset_error", "pr_mean_error"))
+TWO_CLASSES = "needs (training )?examples of two classes, (which this training set lacks|and all that were drawn)"
+TWO_OF_A_CLASS = "needs two examples of a class, which this training set lacks"
+NOT_LINEAR = "needs a hidden layer that is not linear"
+BENT = r"linear in pieces, unlike layer bent.* \(Activation\)"
+NO_PATHS = "needs paths of weights alone: layer gate"
+SIGNED = r"needs paths of weights alone: layer signed .* has signs of its own"
+ALIKE = "needs a layer with eigenvalues that are not all equal"
+NO_COLOURS = "needs images with 1, 3 or 4 channels"
+
+#: Measures, a network and its data, and the reason for which the measures refuse.
+REFUSALS = [
+    ("adversarial_error fgsm_error auto_pgd_margin", dead, SAME, "inputs that are not all the same, found 1 only"),
+    ("deepfool_margin", dead, labelled(0, 1, 0), "have a gradient"),
+    ("constrained_margin", no_hidden_layer, labelled(1, 1, 0), "classified correctly"),
+    ("constrained_margin", no_hidden_layer, dataset([[1.0, 0.0]] * 3, [0, 0, 0]), "inputs that differ"),
+    ("lotfi_compression_bound", no_hidden_layer, labelled(1, 1), "needs a right answer"),
+    ("kv_margin davies_bouldin_index", no_hidden_layer, labelled(0, 0, 1), "needs a hidden layer"),
+    ("kv_margin", t1, labelled(0, 1), "a class with two examples"),
+    ("kv_margin kv_gn_margin", small, images_of(6, 6, 1, scale=1e30), "needs representations whose squares are finite"),
+    ("davies_bouldin_index dbi_mixup gi_inter_l0 gi_inter_l1 ntk_alignment", t1, labelled(0, 0, 0), TWO_CLASSES),
+    ("gi_inter_l0 gi_inter_l1", t1, labelled(1), TWO_CLASSES),
+    ("mixup_error manifold_mixup_error gi_intra_l0 gi_intra_l1", t1, labelled(0, 1), TWO_OF_A_CLASS),
+    ("gi_intra_l0 gi_intra_l1", t1, labelled(0), TWO_OF_A_CLASS),
+    ("manifold_mixup_error", vectors, SAME, NOT_LINEAR),
+    ("manifold_mixup_error", lambda: vectors(layers.ReLU()), SAME, NOT_LINEAR),
+    ("manifold_mixup_error", lambda: vectors(layers.Dense(5)), SAME, NOT_LINEAR),
+    ("manifold_mixup_error", lambda: vectors(layers.Dropout(0.5), layers.Flatten()), SAME, NOT_LINEAR),
+    ("gi_intra_l1 pal_inter_l1", lambda: graph(skipped), SAME, f"{NOT_LINEAR} and that no connection"),
+    ("cdnv neural_collapse_nc1", t1, labelled(0, 0, 1), "two classes with two examples each"),
+    ("intrinsic_dimension", lambda: dense(np.eye(2), np.eye(2, 3)), LATTICE, "are not equally far, which are lacking"),
+    ("intrinsic_dimension_peak", lambda: dense(np.eye(2), np.eye(2, 3)), LATTICE, "which the two nearest of three"),
+    (
+        "neural_collapse_nc3", lambda: sequential((4, 4, 1), layers.Conv2D(3, 2), layers.GlobalMaxPooling2D()),
+        images_of(4, 4, 1), "it has 1 numbers, and the kernel takes in 4",
+    ),
+    ("alpha_req", t1, labelled(0, 1, 0), "of 12 dimensions or more"),
+    ("ntk_complexity", dead, SAME, "needs gradients of the logits, which are all 0"),
+    (
+        "neg_stiffness_cosine linear_regions_met pacbayes_optimized marginal_likelihood_bound", t1, labelled(0),
+        "needs two training examples",
+    ),
+    ("marginal_likelihood_bound", t1, dataset(np.zeros((5, 2)), np.zeros(5)), "outputs are finite and not all 0"),
+    ("tic_trace", lambda: dense([[60.0, -60.0], [0, 0]]), labelled(1, 1), "wrong beyond doubt"),
+    ("tic_trace", lambda: dense([[1e4, -1e4], [0, 0]]), labelled(1, 1), "wrong beyond doubt"),
+    (
+        "fisher_trace", lambda: image(layers.Conv2DTranspose(2, 3, name="odd")), images_of(4, 4, 1),
+        r"layer odd \(Conv2DTranspose\)",
+    ),
+    (
+        "relative_flatness:layer=0", lambda: image(layers.Conv2D(2, 2, name="odd")), images_of(4, 4, 1),
+        r"needs a dense layer .* layer odd \(Conv2D\) is not",
+    ),
+    (OF_PIECES, lambda: vectors(layers.Dense(3, "gelu", name="bent")), SAME, BENT),
+    (OF_PIECES, lambda: vectors(layers.Dense(3, "tanh", name="bent")), SAME, BENT),
+    ("path_norm", lambda: graph(gated), None, NO_PATHS),
+    ("path_norm", lambda: graph(attended), None, NO_PATHS),
+    ("path_norm", lambda: graph(with_softmax), None, NO_PATHS),
+    ("path_norm", lambda: image(layers.UpSampling2D(2, interpolation="bicubic", name="signed")), None, SIGNED),
+    (
+        "path_norm", lambda: image(layers.Conv2D(3, 2), layers.Normalization((1, 2), 0.0, 4.0, name="signed")), None,
+        SIGNED,
+    ),
+    ("path_norm", lambda: dense(np.eye(2), np.eye(2), activation="log_sigmoid"), None, "activations that are positive"),
+    (OF_SPECTRA, t1, None, "needs a layer with 8 eigenvalues, which"),
+    (OF_SPECTRA, lambda: dense(np.zeros((7, 12))), None, "needs a layer with 8 eigenvalues, which"),
+    ("rand_distance:min_eigenvalues=1", lambda: dense(DRAWN[:, :1]), None, "of several input and output channels"),
+    ("alpha", lambda: dense(np.eye(20)), None, ALIKE),
+    ("alpha", lambda: dense(np.linalg.qr(DRAWN)[0]), None, ALIKE),
+    ("alpha", lambda: dense(np.diag([3.0] + [0.0] * 19)), None, ALIKE),
+    ("alpha", lambda: dense(1e-4 * DRAWN), None, ALIKE),
+    (f"augmentation_robustness_penalty {OF_COLOURS}", lambda: image(shape=(8, 8, 2)), images_of(8, 8, 2), NO_COLOURS),
+    (f"augmentation_robustness_penalty {OF_COLOURS}", lambda: image(shape=(8, 8, 5)), images_of(8, 8, 5), NO_COLOURS),
+    ("augmentation_robustness_penalty", lambda: image(shape=(1, 8, 3)), images_of(1, 8, 3), NO_COLOURS),
+    ("augmentation_robustness_penalty", lambda: image(shape=(8, 8)), images_of(8, 8), NO_COLOURS),
+]  # fmt: skip
+REFUSALS_OF_ONE = [(name, *others) for names, *others in REFUSALS for name in names.split()]
+
+
+@pytest.mark.parametrize(("name", "make", "data", "reason"), REFUSALS_OF_ONE, ids=[one[0] for one in REFUSALS_OF_ONE])
+def test_a_measure_refuses_what_it_lacks(name, make, data, reason):
+    model = make()
+    model.initial_weights = model.get_weights()
+    with pytest.raises(MeasureUnavailable, match=reason):
+        baselines.load(name)(model, data)
+
+
+@pytest.mark.parametrize(
+    ("specification", "message"),
+    [
+        ("adaptive_sharpness_avg:noise=other", "noise: expected normal or uniform, found other"),
+        ("cna_margin:space=odds", "space: expected probabilities or logits, found odds"),
+        ("cna_margin:statistic=min", "statistic: expected max or p10, found min"),
+        ("davies_bouldin_index:layer=5", "layer: expected initial or a number from 0 to 4, found 5"),
+        ("davies_bouldin_index:layer=-1", "layer: expected initial or a number from 0 to 4, found -1"),
+        ("davies_bouldin_index:layer=last", "layer: expected initial or a number from 0 to 4, found last"),
+        ("fisher_trace:label=other", "label: expected true or model"),
+        ("gi_intra_l0:method=simpson", "expected trapezoid or exact, found simpson"),
+        ("gi_rotation:low=0.0,symmetric=True", "symmetric: expected low < 0 < high, found 0.0 and 179.0"),
+        ("gi_rotation:n_alphas=1", "n_alphas: expected 2 or more, found 1"),
+        ("kv_gn_margin:statistic=max", "statistic: expected median or mean"),
+        ("kv_margin:layer=2nd", "layer: expected 1st or 8th"),
+        ("kv_margin:statistic=max", "statistic: expected median or mean"),
+        ("kv_margin_authors:layer=2nd", "layer: expected 1st or 8th"),
+        ("layer_margin_winner:data=plain", "data: expected augmented or mixup"),
+        ("log_prod_of_spec_fft:fft_size=image", "fft_size: expected layer or dataset, found image"),
+        ("neg_output_margin:percentile_method=nearest", "percentile_method: expected kth or linear, found nearest"),
+        ("num_params:normalization=some", "normalization: expected none or dziugaite, found some"),
+        ("pr_mean_error_rotation:low=5.0,high=5.0", "from low to high, found 5.0 to 5.0"),
+        ("relative_flatness:layer=4", "layer: expected a number from -4 to 3, found 4"),
+    ],
+)
+def test_a_value_that_a_parameter_does_not_have_is_refused(specification, message, data):
+    with pytest.raises(ValueError, match=message):
+        baselines.load(specification)(small(), data)
