@@ -162,19 +162,20 @@ def _names(rows: list[Row], library: str) -> str:
 PAGE = """\
 # Which architectures of PyTorch are translated
 
-For whoever imports networks of PyTorch. The page shows which architectures for classification `pgdl.import_torch`
-translates, of torchvision's architectures and of the smallest of each family in timm:
+[`pgdl.import_torch`](your-own-models.md#a-pytorch-user) translates networks of PyTorch into Keras. Does it know your
+architecture? It was tried on the architectures for classification in torchvision, and on the smallest of each family in
+timm:
 
 ```sh
 make torch-zoo        # tries them with random weights and small images, and prints this page
 ```
 
-{n} of {tried} are translated (PyTorch {torch}). Their outputs for 64 images differ from PyTorch's by at most
-{difference} of their spread.
+{n} of {tried} were translated (PyTorch {torch}). On 64 images, the outputs of a translation differ from PyTorch's by at
+most {difference} of their range:
 
 {translated}
 
-The import refuses the others, and names the reason, as `make torch-zoo` does:
+These were refused; the import and `make torch-zoo` name the reason:
 
 {refused}
 """

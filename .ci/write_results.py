@@ -35,7 +35,7 @@ Values = dict[str, dict[str, dict[str, float]]]
 HEAD = """\
 # Measures on the demo tasks
 
-For readers who look for a measure to start from or to compare with.
+Which measure of the [library](measures.md) is a good start, or a good rival?
 
 ```sh
 pgdl compare --measures all --tasks task_data      # such a table for any tasks, also as CSV, LaTeX, parquet and a plot
@@ -45,18 +45,17 @@ make pictures                                      # writes this page, and resul
 The table shows the best measures, and `random`. [results.csv](results.csv) has all {measures} measures, which were
 called on {models} models ({calls:,} calls). Measures without a value for some models: {failed}.
 
-**Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
-about 0.007 ([task_data](../task_data/README.md)). For comparison, {oracle}
-Differences of a few points mean nothing. Measures in the same row order the models of every task alike.
+**Read it with care.** Each task has only 32 small networks on 8 x 8 images, and their gaps have a standard error of
+about 0.007 ([task_data](../task_data/README.md)), so differences of a few points mean nothing. Even {oracle}
 
-- *score*, *Kendall*: means over the three tasks ([statistics.md](statistics.md)); the last three columns show the score
-  on each task.
-- *own*: the variance of a model's rank over seeds, in percent of the variance over models and seeds, on digits_nin.
-  Empty for measures without seed.
-- *real images*: means over {corpora} corpora of small networks on [Fashion-MNIST](fashion-mnist.md); empty for measures
-  that were not called there, or refuse a network.
+- *score* and *Kendall* are means over the three tasks ([their meaning](statistics.md)). The last three columns show the
+  score on each task. Measures in the same row order the models of every task alike.
+- *own* says how much a measure's order depends on its seed: the variance of a model's rank over seeds, in percent of
+  the variance over models and seeds, on digits_nin. The cell is empty if a measure has no seed.
+- *real images* are means over {corpora} corpora of small networks on [Fashion-MNIST](fashion-mnist.md). The cells are
+  empty if the measure was not called there, or refuses a network.
 
-Between the demo tasks and the real images,
+Do the measures rank alike on the demo tasks and on the real images? In part:
 {agreement}
 
 ![Scores by family: the five best measures of each by name, with the noisy oracle and chance](comparison.svg)
@@ -66,7 +65,7 @@ FOOT = """
 ## How much depends on one answer
 
 Values repeat to the last bit on one machine. Another processor rounds differently: if two logits are nearly equal, the
-network gives another answer, and with 32 models one answer can move a score by a point.
+network gives another answer. On a task of 32 models, one answer can move a score by a point.
 """
 
 
@@ -142,8 +141,8 @@ def of_oracle(oracle: Yardstick, tasks: Sequence[str]) -> str:
     """Return a sentence with the scores of the noisy oracle, the gaps themselves plus noise."""
     found = [spread.text() for spread in (oracle.score, *(oracle.tasks[task] for task in tasks)) if spread]
     return (
-        f"the gaps\nthemselves with noise of {ORACLE_NOISE} score {found[0]} ({', '.join(found[1:])}), mean and "
-        f"standard deviation\nof {ORACLE_DRAWS} draws."
+        f"the gaps\nthemselves, with noise of {ORACLE_NOISE}, score only {found[0]} ({', '.join(found[1:])} on the "
+        f"tasks): mean and\nstandard deviation of {ORACLE_DRAWS} draws."
     )
 
 

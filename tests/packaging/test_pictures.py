@@ -169,7 +169,7 @@ def test_the_page_names_measures_without_a_value_for_some_models(tmp_path):
 
 def test_the_page_has_mean_and_deviation_of_the_oracle(tmp_path):
     text = " ".join(page(tmp_path).split())
-    found = re.search(r"with noise of 0.02 score (\S+) ± \S+ \((\S+) ± \S+ (\S+) ± \S+ mean and standard", text)
+    found = re.search(r"noise of 0.02, score only (\S+) ± \S+ \((\S+) ± \S+ (\S+) ± \S+ on the tasks\): mean", text)
     total, *tasks = (float(number.strip(",)")) for number in found.groups())
     assert total == pytest.approx(sum(tasks) / 2, abs=0.1)
     assert 0 < total < 100

@@ -19,32 +19,34 @@ WIDTH = 120
 HEAD = """\
 # What holds of the papers' claims?
 
-For readers of papers on generalization: which of their claims hold on small networks?
+Papers on generalization make claims about trained networks. Which of them hold on small networks?
 
 ```sh
 make science        # trains the corpora, tries the claims, and writes this page (two hours)
 ```
 
-The corpora are small networks on scikit-learn's 8 x 8 digits and on Fashion-MNIST; *no images* is a synthetic
-experiment. Verdicts are on these networks only: a claim that fails here may well hold for the networks of its paper.
+The networks are trained on scikit-learn's 8 x 8 digits and on Fashion-MNIST; *no images* is a synthetic experiment. A
+claim that fails here may well hold for the networks of its paper. The verdicts:
 
 - *reproduced*: the interval, or the named test, excludes the opposite.
 - *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
 - *undecided*: the interval or test allows both.
 - *not tried*: the evidence is missing, or is older than the test of the claim.
 
-*would decide* is the number of networks that would decide an undecided claim if its estimate were the truth: read it as
-an order of magnitude. For several claims of one kind, such as 6 to 9, the level of a test is 0.05 divided by their
-number. A measure is *competitive* if its score is at most 5 points lower.
+How many networks would decide an undecided claim? The last column has the order of magnitude, if the estimate is right.
+For claims of one kind, such as 6 to 9, the level of a test is 0.05 divided by the number of claims. A measure is
+*competitive* if its score is at most 5 points lower. [Scores](statistics.md) are those of a board; the
+[measures](measures.md), the [overfitting test](overfitting.md) and the [testbed](testbed.md) have pages of their own.
 """
 
 CORPORA = """\
 ## Corpora
 
-[tests/studies/science](../tests/studies/science) has the commands, the corpora, and for each claim the result and what
-the test can decide, written before anybody looked at the evidence (`findings`). On the digits, the held-out corpora are
-the shipped tasks with other seeds and another split; on Fashion-MNIST, they are the shipped records of
-[task_data/recorded](../task_data/recorded). Without images, the paper's linear classifiers of Gaussians are trained."""
+[tests/studies/science](../tests/studies/science) has the commands, the networks, and in `findings` the result for each
+claim, beside a statement on what the test can decide. This statement was written before anybody looked at the evidence.
+The held-out corpora of digits are the demo tasks with other seeds and another split. The held-out corpora of
+Fashion-MNIST are [recorded calls](fashion-mnist.md). Without images, linear classifiers of Gaussians are trained, as in
+the paper."""
 
 #: Setting -> text of each of its claims -> what came out.
 Findings = Mapping[str, Mapping[str, Finding]]
@@ -70,7 +72,7 @@ def _counts(findings: Findings) -> Iterator[str]:
 
 def _verdicts(findings: Findings) -> Iterator[str]:
     """Yield the table of all claims with their findings in each setting."""
-    columns = ["", "claim", "corpora", "verdict", "number", "90 % interval", "would decide"]
+    columns = ["", "claim", "networks on", "verdict", "result", "90 % interval", "networks that would decide"]
     yield from [_row(columns), "|---" * len(columns) + "|"]
     for number, claim in enumerate(CLAIMS, 1):
         first = [str(number), claim.text]
@@ -85,26 +87,32 @@ def _notes(findings: Findings) -> Iterator[str]:
     for source, group in groupby(enumerate(CLAIMS, 1), lambda item: item[1].source):
         claims = dict(group)
         numbers = " to ".join(map(str, sorted({min(claims), max(claims)})))
-        note = f"- {numbers}: {source}."
-        for number, claim in claims.items():
-            remarks = {title: one.remark for title, one in _of(claim, findings).items() if one.remark}
-            note += _each(f"Remark on {number}" if len(claims) > 1 else "Remark", remarks)
-        yield textwrap.fill(note, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        notes = {number: note for number, claim in claims.items() if (note := _remark(claim, findings))}
+        if len(claims) == 1:
+            yield _item("- ", " ".join([f"{numbers}: {source}.", *notes.values()]))
+        else:
+            yield f"- {numbers}: {source}."
+            yield from (_item("  - ", f"{number}: {note}") for number, note in notes.items())
+
+
+def _item(bullet: str, text: str) -> str:
+    """Return an item of a list, in lines of at most `WIDTH` characters."""
+    indent = " " * len(bullet)
+    return textwrap.fill(bullet + text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _remark(claim: Claim, findings: Findings) -> str:
+    """Return the remarks on a claim in all settings, equal remarks once; "" without remarks."""
+    remarks = {title: one.remark for title, one in _of(claim, findings).items() if one.remark}
+    if len(set(remarks.values())) == 1:
+        return "".join(f"{text[0].upper()}{text[1:]}." for text in set(remarks.values()))
+    return " ".join(f"{title[0].upper()}{title[1:]}: {text}." for title, text in remarks.items())
 
 
 def _of(claim: Claim, findings: Findings) -> dict[str, Finding]:
     """Return setting's title -> finding, for each setting in which a claim was tried."""
     tried = [setting for setting in SETTINGS.values() if setting.name in claim.power]
     return {setting.title: findings[setting.name][claim.text] for setting in tried}
-
-
-def _each(name: str, texts: Mapping[str, str]) -> str:
-    """Return the settings' texts as a sentence, with equal texts once; "" without texts."""
-    if not texts:
-        return ""
-    shared = len(set(texts.values())) == 1
-    parts = set(texts.values()) if shared else [f"{title}: {text}" for title, text in texts.items()]
-    return f" *{name}*: {'. '.join(parts)}."
 
 
 def _row(cells: list[str]) -> str:

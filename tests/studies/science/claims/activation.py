@@ -31,7 +31,7 @@ Array = NDArray[Any]
 
 
 @claim(
-    "Cognitive neural activation goes with test accuracy, over stages of training", f"{GAIN}, figure 7", "stages",
+    "Cognitive neural activation rises with test accuracy during training", f"{GAIN}, figure 7", "stages",
     {
         name: f"5 checkpoints of each of {n} networks show a mean rank correlation of {seen} within networks in 8 of "
         "10 cases"
@@ -59,7 +59,8 @@ def _(evidence: Evidence) -> Finding:
     )
 
 
-@claim("The CNA-Margin goes with the gap where labels are wrong", f"{GAIN}, section 4.3", "wrong labels",
+@claim("The CNA-Margin is larger for larger gaps, if networks are trained on wrong labels",
+       f"{GAIN}, section 4.3", "wrong labels",
        "24 networks show a rank correlation from 0.5 in 8 of 10 cases")  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     values, gaps = evidence.values("wrong_labels", "cna_margin"), evidence.gaps("wrong_labels")
@@ -70,7 +71,7 @@ def _(evidence: Evidence) -> Finding:
     )  # fmt: skip
 
 
-@claim("Inputs of high entropy err more", f"{GAIN}, figure 6", "errors", {
+@claim("Networks err more often on images of high entropy", f"{GAIN}, figure 6", "errors", {
     DIGITS.name: "1,477 images show differences of errors from 0.02",
     FASHION.name: "10,000 images show differences of errors from 0.03",
 })  # fmt: skip
@@ -86,7 +87,7 @@ def _(evidence: Evidence) -> Finding:
     top, bottom = errors[entropies >= high].mean(), errors[entropies <= low].mean()
     found = difference(errors, entropies)
     return Finding(
-        f"test error {top:.3f} of the fifth with the most entropy, {bottom:.3f} of that with the least",
+        f"test error {top:.3f} on the images with the most entropy (a fifth), {bottom:.3f} on the fifth with the least",
         f"difference {span(ends, 3)}",
         *by_interval(found, ends, len(errors), "images"),
         f"{len(errors):,} images, mean over the models of the corpus {evidence.setting.errors}",

@@ -17,7 +17,7 @@ MARGIN, N_RANDOM = 5.0, 1000
 
 
 @claim(
-    "Davies-Bouldin times mixup, the winners' measure, is competitive with the Gi-score within classes",
+    "The winners' measure (Davies-Bouldin index times mixup error) is competitive with the Gi-score within classes",
     "Natekar and Sharma 2020; Schiff et al. 2021, table 1", "held out",
     {
         DIGITS.name: f"at most {MARGIN:g} points lower is competitive; which larger score 3 tasks show is not known",
@@ -63,11 +63,11 @@ def _(evidence: Evidence) -> Finding:
     ends = bootstrap(of_families, np.arange(len(members), dtype=np.float64))
     agreement = correlation(*found)
     return Finding(
-        f"rank correlation {agreement:.2f} over {len(measures)} measures, {null:.2f} over {N_RANDOM} random ones (of "
-        f"the coefficient's absolute value); number of corpora: {len(tasks)}",
+        f"rank correlation {agreement:.2f} over {len(measures)} measures, {null:.2f} over {N_RANDOM} random "
+        f"measures; {len(tasks)} corpora",
         span(ends),
         *by_interval(agreement, ends, len(members), "families of measures", null),
-        "information has no sign; without the absolute value measures in the reverse order disagree",
+        "information has no sign, so the absolute value of the rank correlation is taken",
     )
 
 

@@ -29,7 +29,7 @@ POWER = {
 
 def _tells(measure: str) -> None:
     @claim(
-        f"`{measure}` tells about the gap of held-out corpora", f"{SCHIFF}, table 1", "held out",
+        f"`{measure}` tells about the gaps of held-out corpora", f"{SCHIFF}, table 1", "held out",
         POWER,
     )  # fmt: skip
     def check(evidence: Evidence) -> Finding:
@@ -49,7 +49,7 @@ def _tells(measure: str) -> None:
             f"score {standing.score:.1f}, chance {chance:.1f}, {p_value_equation(p_value)}",
             f"{standing.low:.1f} to {standing.high:.1f}",
             *by_p_value(p_value, decisive, sum(evidence.gaps(task).size for task in tasks)),
-            f"p-values of the tasks: {each}",
+            f"p-values by corpus {each}",
         )
 
 
@@ -59,7 +59,7 @@ for _measure in TELLING:
 
 def _beats(statistic: str, words: str, remark: str) -> None:
     @claim(
-        f"For invariance, the Gi-score tells more than {words}", f"{SCHIFF}, table 3", "invariance",
+        f"The Gi-score of rotations tells more about the gap than {words}", f"{SCHIFF}, table 3", "invariance",
         "one task of 24 networks shows differences of scores from about 15 points",
     )  # fmt: skip
     def check(evidence: Evidence) -> Finding:
@@ -84,8 +84,8 @@ _beats(
 )  # fmt: skip
 _beats(
     "subset_error", "the accuracy on an augmented subset",
-    "as 10; here each training image is changed about four times, in the paper a tenth of the images once: a weaker "
-    "rival",
+    "one task, like 10. Here, the subset has about four changed copies of each training image; in the paper, it has "
+    "one copy of a tenth of the images, so the Gi-score has a weaker rival",
 )  # fmt: skip
 
 

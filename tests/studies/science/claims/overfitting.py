@@ -27,7 +27,7 @@ def _range(row: dict[str, str]) -> str:
     return f"95 % of the p-values at epsilon {float(row['epsilon']):.3g}: {low:.2g} to {high:.2g}"
 
 
-@claim("The test rejects independence at epsilon 10 to 50 if a model was trained on half of the test set",
+@claim("The overfitting test rejects independence at epsilon 10 to 50 if a model was trained on half of the test set",
        f"{WERPACHOWSKI}, figure 6", "synthetic",
        {SYNTHETIC.name: "100 repetitions, as in the paper"})  # fmt: skip
 def _(evidence: Evidence) -> Finding:
@@ -40,7 +40,7 @@ def _(evidence: Evidence) -> Finding:
     )
 
 
-@claim("More models make the test stronger", f"{WERPACHOWSKI}, section 5.1", "synthetic",
+@claim("More models make the overfitting test stronger", f"{WERPACHOWSKI}, section 5.1", "synthetic",
        {SYNTHETIC.name: "100 repetitions show a fall of the mean p-value by 0.05"})  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     rows = {number: _nearest(_rows(evidence, "dependent", number), BETWEEN) for number in PRINTED}
@@ -58,7 +58,8 @@ def _nearest(rows: list[dict[str, str]], epsilon: float) -> dict[str, str]:
     return min(rows, key=lambda row: abs(float(row["epsilon"]) - epsilon))
 
 
-@claim("Translation finds the training set, and not the test set", f"{WERPACHOWSKI}, section 5.2", "torus, train",
+@claim("With translations, the overfitting test rejects the training set, and not the test set",
+       f"{WERPACHOWSKI}, section 5.2", "torus, train",
        "p-values are bounds: large p-values are weak evidence, small p-values strong evidence")  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     worst = {}
@@ -71,5 +72,5 @@ def _(evidence: Evidence) -> Finding:
         f"p-values of all models together: training set at most {train:.2g}, test set at least {test:.2g}",
         "p-values are bounds",
         Verdict.REPRODUCED if holds else Verdict.NOT_REPRODUCED,
-        remark="on a torus, where shifts change neither label nor density; single models: docs/overfitting.md",
+        remark="on a torus, where shifts change neither label nor density; docs/overfitting.md shows single models",
     )

@@ -24,7 +24,7 @@ def _sign_errors(evidence: Evidence) -> dict[str, float]:
 
 
 @claim(
-    "Many measures order networks otherwise than the testbed (in the paper's four panels 30, 100, 43 and 21 % of 23)",
+    "Many measures order networks differently from the testbed (in the paper's four panels 30, 100, 43 and 21 % of 23)",
     "Huang et al. 2025, figure 5", "testbed", "8 networks that differ in width alone cannot decide the claim",
 )  # fmt: skip
 def _(evidence: Evidence) -> Finding:
@@ -35,13 +35,13 @@ def _(evidence: Evidence) -> Finding:
         f"{below} below",
         "none: the measures of a network are correlated",
         Verdict.UNDECIDED,
-        "none of this kind: networks must differ in more than width",
+        "more networks do not help: they must differ in more than width",
         "the networks differ in width alone, so a norm that grows with width orders all pairs the other way round",
     )
 
 
 @claim(
-    "The inverse margin orders most networks as the testbed does", "Huang et al. 2025, table 3", "testbed",
+    "The inverse margin orders most pairs of networks like the testbed", "Huang et al. 2025, table 3", "testbed",
     "8 networks show a sign-error up to about 0.25",
 )  # fmt: skip
 def _(evidence: Evidence) -> Finding:
