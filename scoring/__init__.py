@@ -33,7 +33,7 @@ from scoring.overfitting import (
     pairwise_independence_test,
 )
 from scoring.pareto import pareto_front
-from scoring.printed import PrintedScore, printed_score
+from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.resolution import detectable_difference, smallest_p_value
 from scoring.rule import RULE, Entry, Failure, SubmissionScore, TaskCalls, mean_score, rank, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
@@ -57,10 +57,10 @@ __all__ = [
     "RULE", "AdversarialGenerator", "CellShare", "Chance", "ClassSpread", "Comparison", "CostlyPair", "Difference",
     "Entry", "Explanation", "Failure", "GivenScore", "GranulatedKendall", "Grid", "GridError", "HeldOut",
     "IndependenceTest", "MeanRanks", "OfficialScore", "PrintedScore", "RiskEstimates", "ScoreUndefined",
-    "SignErrorScore", "SignErrors", "Stability", "Standing", "SubmissionScore", "TaskCalls", "TaskScore", "TradeOff",
-    "Value", "additive_fit", "adjusted_p_values", "bernstein_interval", "class_spread", "compare_mean_ranks",
-    "compare_submissions", "compare_with_chance", "detectable_difference", "difference_on_other_tasks",
-    "divergences_from", "error_rates", "explain_score", "gaussian_divergence", "given_score", "granulated_kendall",
+    "SignErrorScore", "SignErrors", "Stability", "Standing", "SubmissionScore", "TaskCalls", "TaskScore", "Ties",
+    "TradeOff", "Value", "additive_fit", "adjusted_p_values", "bernstein_interval", "class_spread",
+    "compare_mean_ranks", "compare_submissions", "compare_with_chance", "detectable_difference",
+    "difference_on_other_tasks", "divergences_from", "error_rates", "explain_score", "gaussian_divergence", "given_score", "granulated_kendall",
     "has_official_score", "inconsistency", "kendall_tau", "mean_on_other_tasks", "mean_score", "measure_stability",
     "nearest_translation", "needed_shifts", "noisy_oracle", "official_score", "one_vs_rest_kappas", "oracle_scores",
     "p_values", "pairwise_independence_test", "pareto_front", "printed_score", "rank", "require_official",

@@ -3,6 +3,7 @@
 Time grows with the number of models to the power of 1.5, memory with the number of models times the number of groups.
 """
 
+from dataclasses import dataclass
 from math import ceil, isqrt
 
 import numpy as np
@@ -63,22 +64,30 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
     return found
 
 
-def ordered_pairs(gap: Vector, measure: Vector, groups: Indices) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Count the pairs of models in each group that gap and measure order alike, and oppositely: two (n_groups,).
+@dataclass(frozen=True)
+class Pairs:
+    """Numbers of unordered pairs of models within each group, all of shape (n_groups,)."""
 
-    `groups` holds the group number of each model, from 0. Pairs with equal gaps or equal measures count in neither.
-    """
+    alike: NDArray[np.intp]  #: gap and measure order the two models alike
+    opposite: NDArray[np.intp]  #: gap and measure order the two models oppositely
+    gap_differs: NDArray[np.intp]  #: the gaps are not equal
+    measure_differs: NDArray[np.intp]  #: the values of the measure are not equal
+
+
+def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:
+    """Count the pairs of models within each group; `groups` holds the group number of each model, from 0."""
     # All groups are counted at once: the ranks of later groups are larger for the gap and smaller for the measure, so
     # that gap and measure never order a pair of different groups alike.
     gap_places, measure_places = _places(groups, gap), _places(-groups, measure)
     agreeing = both_smaller_counts(gap_places, measure_places, np.zeros_like(groups), 1).ravel()
     alike = np.bincount(groups, weights=agreeing).astype(np.intp)
     sizes = np.bincount(groups)
+    n_pairs = sizes * (sizes - 1) // 2
     equal_gaps, equal_measures = _equal_pairs(gap_places, groups), _equal_pairs(measure_places, groups)
-    opposite = sizes * (sizes - 1) // 2 - equal_gaps - equal_measures - alike
+    opposite = n_pairs - equal_gaps - equal_measures - alike
     if equal_gaps.any() and equal_measures.any():
         opposite += _equal_pairs(gap_places * measure.size + measure_places, groups)
-    return alike, opposite
+    return Pairs(alike, opposite, n_pairs - equal_gaps, n_pairs - equal_measures)
 
 
 def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> NDArray[np.float64]:

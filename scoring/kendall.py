@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.group_counts import ordered_pairs
+from scoring.group_counts import pairs_in_groups
 from scoring.vectors import Vector, as_vectors, as_vectors_of
 
 
@@ -60,6 +60,6 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
 
 
 def _taus(measure: Vector, gap: Vector, group: NDArray[np.intp]) -> Vector:
-    (alike, opposite), sizes = ordered_pairs(gap, measure, group), np.bincount(group)
+    pairs, sizes = pairs_in_groups(gap, measure, group), np.bincount(group)
     several = sizes > 1
-    return 2 * (alike - opposite)[several] / (sizes * (sizes - 1))[several]
+    return 2 * (pairs.alike - pairs.opposite)[several] / (sizes * (sizes - 1))[several]

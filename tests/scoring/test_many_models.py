@@ -9,7 +9,7 @@ from scoring_examples import Task, literal_official_score, task, tasks
 from scoring import Grid, compare_submissions, compare_with_chance, official_score, score_task
 from scoring.batches import MOST_RESAMPLED, crossed_scores, enough_draws, official_scores
 from scoring.conditioning import cell_counts, conditioning, is_larger
-from scoring.group_counts import both_smaller_counts, cell_sums, ordered_pairs, smaller_counts
+from scoring.group_counts import both_smaller_counts, cell_sums, pairs_in_groups, smaller_counts
 from scoring.jackknife import delete_one
 from scoring.paired import PairedTask
 from scoring.permutations import Scorer, deals
@@ -122,9 +122,14 @@ def test_sorting_counts_what_comparing_all_pairs_counts(t: Task) -> None:
             both = both_smaller_counts(gap, measure, *groups)
             assert (cell_sums(both, *groups).ravel() == of_both[cond.cells(number)]).all()
             assert (cell_sums(smaller_counts(gap, *groups), *groups).ravel() == of_gap[cond.cells(number)]).all()
-            alike, opposite = ordered_pairs(gap, measure, groups[0])
+            pairs = pairs_in_groups(gap, measure, groups[0])
             own = groups[0][:, None] == groups[0]
-            for found, expected in ((alike, gap_plus & measure_plus), (opposite, gap_plus & measure_plus.T)):
+            for found, expected in (
+                (pairs.alike, gap_plus & measure_plus),
+                (pairs.opposite, gap_plus & measure_plus.T),
+                (pairs.gap_differs, gap_plus),
+                (pairs.measure_differs, measure_plus),
+            ):
                 assert (found == np.bincount(groups[0], weights=(expected & own).sum(axis=1))).all()
 
 

@@ -1,7 +1,8 @@
 """Tests of the printed score, Kendall's coefficients and the sign-error: reference values and invariances."""
 
+from collections import Counter
 from collections.abc import Callable
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import log2
 from statistics import mean
 
@@ -12,7 +13,8 @@ from hypothesis import given
 from scipy.stats import kendalltau
 from scoring_examples import TOY_GAP, TOY_MEASURE, Task, task, tasks, toy
 
-from scoring import Grid, ScoreUndefined, granulated_kendall, kendall_tau, printed_score, sign_errors
+from scoring import Grid, ScoreUndefined, Ties, granulated_kendall, kendall_tau, printed_score, sign_errors
+from scoring.sign_error import order_certainty
 
 
 def binary_entropy(q: float) -> float:
@@ -54,31 +56,48 @@ def test_a_measure_and_its_negative_score_the_same(t: Task) -> None:
 
 
 @pytest.mark.rest
-@given(tasks(), st.data())
-def test_neither_order_nor_scale_matters(t: Task, data: st.DataObject) -> None:
+@given(tasks(), st.sampled_from(["drop", "minus"]), st.data())
+def test_neither_order_nor_scale_matters(t: Task, ties: Ties, data: st.DataObject) -> None:
     models = data.draw(st.permutations(list(t.current)))
     measure, gap, grid = t.with_models_in_order(models).arrays
-    assert printed_score([m**3 + 5 for m in measure], gap, grid) == printed_score(*t.arrays)
+    rescaled = printed_score([m**3 + 5 for m in measure], gap, grid, ties=ties)
+    assert rescaled == printed_score(*t.arrays, ties=ties)
 
 
-def test_no_countable_pair_scores_0() -> None:
-    assert printed_score([7.0] * 8, TOY_GAP, toy().grid).score == 0
-    assert printed_score(TOY_MEASURE, [0.1] * 8, toy().grid).score == 0
+@pytest.mark.rest
+@given(tasks(distinct=True))
+def test_without_ties_both_treatments_agree(t: Task) -> None:
+    assert printed_score(*t.arrays, ties="minus") == printed_score(*t.arrays, ties="drop")
 
 
-def test_groups_of_two_say_nothing() -> None:
-    """A documented degeneracy: for every measure, a pair and its mirror image determine each other."""
+@pytest.mark.parametrize("ties", ["drop", "minus"])
+def test_no_countable_pair_scores_0(ties: Ties) -> None:
+    assert printed_score([7.0] * 8, TOY_GAP, toy().grid, ties=ties).score == 0
+    assert printed_score(TOY_MEASURE, [0.1] * 8, toy().grid, ties=ties).score == 0
+
+
+def test_which_sets_are_evaluated_and_groups_of_two_say_nothing() -> None:
+    arrays = toy().arrays
+    assert set(printed_score(*arrays, max_conditioned=0).subsets) == {()}
+    assert set(printed_score(*arrays, max_conditioned=1).subsets) == {(), ("a",), ("b",), ("c",)}
+    # All three together would leave one model per group, so no pairs.
+    assert printed_score(*arrays, max_conditioned=3) == printed_score(*arrays, max_conditioned=2)
+    # Documented degeneracy: for every measure, a pair and its mirror image determine each other.
     for signs in product((-1.0, 1.0), repeat=2):
         t = task([0.1, 0.2, 0.3, 0.4], [0.0, signs[0], 5.0, 5.0 + signs[1]], a=2, b=2)
         assert printed_score(*t.arrays).subsets["a",] == pytest.approx(1.0, abs=1e-12)
 
 
-def test_pairs_with_equal_gaps_or_values_are_left_out() -> None:
-    """The expected value conditions on nothing: of the pairs without ties, q have the same order by gap and measure."""
+def test_ties_counted_as_minus_pair_by_pair() -> None:
+    """The expected value conditions on nothing and counts all ordered pairs of models."""
     gap, measure = [0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.5, 0.5], [1.0, 1.0, 3.0, 3.0, 2.0, 1.0, 4.0, 4.0]
-    signs = [np.sign((gap[i] - gap[j]) * (measure[i] - measure[j])) for i, j in combinations(range(8), 2)]
-    q = signs.count(1) / (signs.count(1) + signs.count(-1))
-    assert printed_score(measure, gap, toy().grid).subsets[()] == pytest.approx(1 - binary_entropy(q))
+    pairs = [(gap[i] > gap[j], measure[i] > measure[j]) for i, j in permutations(range(8), 2)]
+    shares = [{key: count / 56 for key, count in Counter(of).items()} for of in (pairs, *zip(*pairs, strict=True))]
+    joint, of_gap, of_measure = shares
+    information = sum(p * log2(p / (of_gap[g] * of_measure[m])) for (g, m), p in joint.items())
+    entropy = -sum(p * log2(p) for p in of_gap.values())
+    found = printed_score(measure, gap, toy().grid, ties="minus")
+    assert found.subsets[()] == pytest.approx(information / entropy)
 
 
 @given(tasks(distinct=True))
@@ -154,7 +173,37 @@ def test_equal_to_loops_over_pairs(t: Task, holed: bool) -> None:
     assert found.overall.mean == pytest.approx(mean(every))
     assert found.overall.percentile_90 == pytest.approx(np.quantile(every, 0.9))
     assert found.overall.robust == max(every)
-    assert found.overall.n_pairs == len(every)
+    assert (found.overall.n_environments, found.n_discarded) == (len(every), 0)
+
+
+def test_pairs_that_test_sets_cannot_order_are_discarded() -> None:
+    # 10,000 images: one half is reached at a difference of 0.0196 (exp(-5000 d^2) = (1 - sqrt(1/2)) / 2).
+    assert order_certainty(0.0196, 10_000) == pytest.approx(0.5, abs=2e-3)
+    assert (order_certainty(0.0, 10_000), order_certainty(1.0, 10_000)) == (0, 1)
+    # Along a: 0.10 and 0.11 are one within noise, 0.20 and 0.30 are not.
+    t = task([0.10, 0.20, 0.11, 0.30], [1.0, 2.0, 0.0, 1.0], a=2, b=2)
+    found = sign_errors(*t.arrays, test_images=10_000)
+    assert (found.varied["a"].n_environments, found.varied["a"].mean) == (1, 1)
+    assert (found.varied["b"].n_environments, found.varied["b"].mean) == (2, 0)
+    assert found.n_discarded == 1
+    with pytest.raises(ScoreUndefined, match="expected pairs that differ in one hyperparameter, found 4 too noisy"):
+        sign_errors(*t.arrays, test_images=10)
+
+
+def test_pairs_of_several_seeds_are_one_environment_if_they_are_enough() -> None:
+    gap = [0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.2]
+    measure = [0.0, 0.0, 0.0, 3.0, 1.0, 1.0, 1.0, 2.0]  # of 16 pairs the 4 of one model are wrong
+    t = task(gap, measure, a=2, seed=4)
+    found = sign_errors(*t.arrays, seed="seed")
+    assert found.overall.n_environments == 1
+    assert found.overall.robust == pytest.approx(4 / 16)
+    assert set(found.varied) == {"a"}
+    # Surer pairs weigh more: the tenth gap of the wrong model is nearer to the others.
+    near = sign_errors(measure, [0.1, 0.1, 0.1, 0.17, 0.2, 0.2, 0.2, 0.2], t.grid, test_images=10_000, seed="seed")
+    assert near.overall.mean < 4 / 16
+    t = task(TOY_GAP, TOY_GAP, a=2, b=2, seed=2)  # 4 pairs in each environment, 12 are wanted
+    with pytest.raises(ScoreUndefined, match="found 4 too noisy"):
+        sign_errors(*t.arrays, seed="seed")
 
 
 SINGLE = task([1.0], [1.0], a=1)
@@ -167,13 +216,23 @@ LONELY = Grid.from_hyperparameters({"a": [0, 1], "b": [0, 1]}, {"m": {"a": 0, "b
         (lambda: printed_score(*SINGLE.arrays), "expected at least 2 models, found 1"),
         (lambda: kendall_tau([1.0], [1.0]), "expected at least 2 models, found 1"),
         (lambda: granulated_kendall(*SINGLE.arrays), "expected models that differ in one hyperparameter only, found n"),
-        (
-            lambda: sign_errors([1.0, 2.0], [1.0, 2.0], LONELY),
-            "sign-error: expected models that differ in one",
-        ),
+        (lambda: sign_errors([1.0, 2.0], [1.0, 2.0], LONELY), "found 0 too noisy"),
     ],
     ids=["printed", "Kendall", "granulated", "sign-error"],
 )
 def test_models_that_cannot_be_compared_have_no_score(score: Callable[[], object], message: str) -> None:
     with pytest.raises(ScoreUndefined, match=message):
         score()
+
+
+@pytest.mark.parametrize(
+    ("score", "options", "message"),
+    [
+        (printed_score, {"max_conditioned": -1}, "max_conditioned: expected 0 or more, found -1"),
+        (sign_errors, {"test_images": 0}, "test_images: expected 1 or more, found 0"),
+        (sign_errors, {"seed": "d"}, "seed: expected one of a, b, c, found 'd'"),
+    ],
+)
+def test_wrong_options_are_refused(score: Callable[..., object], options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        score(*toy().arrays, **options)
