@@ -62,7 +62,7 @@ def _explained(row: dict[str, Any], page: dict[str, Any], insights: Mapping[str,
     for part in page["parts"]:
         name, insight = part["name"], insights.get(part["name"])
         tasks[name] = row["tasks"][name] | {
-            "why": part["state"] or part["why"],
+            "why": part["why"],
             "deciding": None if insight is None else list(insight.explanation.deciding),
         }
     return row | {"label": page["label"], "summary": page["summary"], "advice": page["advice"], "tasks": tasks}

@@ -211,6 +211,7 @@ CONFIGURATION = Column[Row](
 DESCRIPTION = Column[Row]("description", lambda row: row.about.description, str, kind="words", uses=("fj", ""))
 PAPER = Column[Row]("paper", lambda row: row.about.paper, str, kind="words", uses=("fj", ""))
 
+#: All columns, in the order of their definitions.
 COLUMNS: list[AnyColumn] = [one for one in list(globals().values()) if isinstance(one, Column)]
 _TASK_COLUMNS = {one.key: one for one in COLUMNS if isinstance(one, TaskColumn)}
 MORE = {key: _TASK_COLUMNS[key] for key in ON_REQUEST}  #: key -> column that --columns shows

@@ -48,7 +48,7 @@ def _print(page: dict[str, Any]) -> None:
     console = wide_console()
     console.print(page["label"], style="bold")
     console.print(page["summary"])
-    rows = [[part["name"], part["text"], part["state"] or part["why"]] for part in page["parts"]]
+    rows = [[part["name"], part["text"], part["why"]] for part in page["parts"]]
     print_table(console, ("task", "score", "why"), rows, left=("task",), wrap=("why",))
     if page["advice"]:
         console.print("What to try next:")

@@ -7,17 +7,16 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from sqlalchemy import URL, insert
+from sqlalchemy import URL
 
 from harness.cache import cache_directory, cache_file, locked
-from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.records.connection import Database, DatabaseError
 from harness.records.evaluation import EVALUATIONS, Evaluation
 from harness.records.keys import in_groups, insert_missing
 from harness.records.rows import read_as, select_of
-from harness.records.schema import SCHEMA, open_tables
-from harness.records.tables import columns_of
+from harness.records.schema import SCHEMA
+from harness.records.store import Records
 from harness.sqlite import beside
 from harness.text import counted
 
@@ -31,14 +30,12 @@ class UnusableError(UserError):
 
 def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
     """Write records to the database's local file, and return its path. Raise `UserError` if that fails."""
-    rows = [columns_of(row) for row in evaluations]
     with _locked(database) as stem:
         file = stem.with_suffix(f".version-{SCHEMA}.db")
         is_new = not file.exists()
         try:
-            with Database(Address.of(file, "unwritten")) as local:
-                open_tables(local, read_only=False)
-                local.write(lambda connection: connection.execute(insert(EVALUATIONS), rows))
+            with Records(file) as local:
+                local.add(*evaluations)
         except Exception as error:
             if is_new:  # it holds no record yet
                 for part in (file, *beside(file)):
@@ -74,11 +71,9 @@ def add_unwritten(database: Database) -> None:
 
 def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
     try:
-        with Database(Address.of(file, "unwritten")) as local:
-            open_tables(local, read_only=True)
-            query = select_of(Evaluation, EVALUATIONS).order_by(EVALUATIONS.c.id)
-            with local.begin() as connection:
-                yield from in_groups(read_as(Evaluation, connection, query, EVALUATIONS, local))
+        query = select_of(Evaluation, EVALUATIONS).order_by(EVALUATIONS.c.id)
+        with Records(file, read_only=True) as local, local.begin() as connection:
+            yield from in_groups(read_as(Evaluation, connection, query, EVALUATIONS, local))
     except UserError as error:
         raise UnusableError(str(error)) from error
 

@@ -25,20 +25,20 @@ N_CELLS = 8
 def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
     """Return the variables for the template of a row's results on a task. `insight` explains the task's score."""
     task = row.tasks[name]
-    failures = _failures(task)
+    failures, state = _failures(task), state_on(task)
     return {
         "name": name,
         "text": task.official_text(),
         "official": task.official,
         "level": task.chance_level,
         "verdict": beside_chance(task.may_be_chance),
-        "state": state_on(task),
+        "state": state,
         "failed": task.official is None,
         "figures": _figures(task),
         "scatter": charts.scatter(task, _coloured_by(insight)),
         "pairs": _pairs(task),
         "insight": insight,
-        "why": _why(insight) if insight else "",
+        "why": state or (_why(insight) if insight else ""),
         "cells": insight.explanation.cells[:N_CELLS] if insight else [],
         "failures": failures[:N_FAILURES],
         "more_failures": sum(map(len, failures[N_FAILURES:])),

@@ -1,6 +1,7 @@
 """Tests of `pgdl board --html`, `pgdl verify` and `pgdl report`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,12 @@ def test_a_site_is_written_verified_and_found_to_be_changed(pgdl: Pgdl, folder: 
     board = folder / "site/leaderboard.json"
     content = json.loads(board.read_bytes())
     content["rows"][0]["score"] = 1.0
-    board.write_text(json.dumps(content))
+    board.write_text(json.dumps(content, indent=1) + "\n")
     changed = pgdl("verify", "site")
     assert changed.code == 1
-    assert changed.out.startswith(f"leaderboard.json: row 1 ({content['rows'][0]['submission']}): score: computed ")
+    assert re.fullmatch(
+        r"""leaderboard.json: line \d+: expected ' +"score": [\d.]+,', found ' +"score": 1.0,'\n""", changed.out
+    )
 
 
 @pytest.mark.usefixtures("three_submissions")
