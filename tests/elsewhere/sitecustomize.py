@@ -104,5 +104,5 @@ seen: dict[str, Seen] = {}
 imported = builtins.__import__
 builtins.__import__ = of_that_system
 sys.addaudithook(no_proc)
-if sys.flags.warn_default_encoding:  # on some machines, it has few characters
+if sys.flags.warn_default_encoding:  # the default encoding may lack characters
     warnings.filterwarnings("error", category=EncodingWarning, module=rf"({'|'.join(OURS)})\b")

@@ -20,7 +20,7 @@ from harness.sandbox import Call, Job, Limits, SandboxChoice, Staging
 
 
 class Local(Executor):
-    """Makes calls on this machine, in sandboxes of one kind. Each of its threads has its own sandboxes."""
+    """Makes calls on this machine, in sandboxes of one kind. Several threads make calls, each in its own sandboxes."""
 
     name = "local"
     summary = "on this machine"
