@@ -5,6 +5,6 @@ No function prints: progress goes to a `Progress`, and a mistake of the user rai
 
 #: Modules that other packages of `harness` may import.
 MODULES = (
-    "calls", "check_report", "checks", "ci_files", "commands", "costs", "finding", "needs", "progress", "starts",
+    "calls", "check_report", "checks", "ci_files", "commands", "costs", "doctor", "needs", "progress", "starts",
     "tally",
 )  # fmt: skip

@@ -8,7 +8,6 @@ from harness.api.alike import shown_once
 from harness.api.competition import FIRST, NO_RECORDS, failed_outputs, notes_on_records, read_competition, read_current
 from harness.api.summarized import ShownAsBoard
 from harness.board.board import Board
-from harness.board.leaderboard import build_board
 from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
 from harness.records import Records
@@ -60,10 +59,7 @@ def board(
         empty = [] if collected.shown else [f"{NO_RECORDS}; {FIRST}"]
         notes = [*empty, *competition.notes(collected.shown), *told, *notes_on_records(records, collected.shown)]
         outputs = failed_outputs(records, collected.shown) if with_site else {}
-    built = build_board(
-        collected, competition.references, competition.withheld, notes, competition.held_out,
-        competition.command(results),
-    )  # fmt: skip
+    built = competition.board(collected, notes, competition.command(results))
     if not with_site:
         return BoardResult(built)
     public = [name for name in competition.references if name not in competition.withheld]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.api.execution import Execution, prepare
-from harness.api.needs import needs_initial_weights
 from harness.api.progress import Progress
 from harness.api.tally import Tally
 from harness.credentials import Address
@@ -58,8 +57,7 @@ def begin_run(
     """Start the executor, read and check the tasks, and yield the run. The end of the context stops the executor.
 
     `progress` receives notes on the tasks whose results may be shown, such as that a task has no official score (left
-    out unless `scored`). A note on missing initial weights is sent only if a measure of the library needs these
-    weights. Raise `UserError` if a task is missing or invalid, or if no sandbox works.
+    out unless `scored`). Raise `UserError` if a task is missing or invalid, or if no sandbox works.
     """
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")
@@ -72,8 +70,6 @@ def begin_run(
         for task in run.shown:
             for line in notes_of(task, scored=scored):
                 progress.note(f"{task.name}: {line}")
-        if needs_initial_weights(submissions):
-            note_initial_weights(run.shown, progress)
         progress.prepared(tasks, run.withheld)
         yield run
 
@@ -128,6 +124,5 @@ def record_calls(
         progress.finished(tally.total, len(plan.calls))
     if line := tally.starved_note(run.withheld):
         progress.warn(line)
-    if not needs_initial_weights(run.submissions):  # otherwise `begin_run` has sent the notes
-        note_initial_weights([task for task in run.shown if task.name in tally.lacking_initial_weights], progress)
+    note_initial_weights([task for task in run.shown if task.name in tally.lacking_initial_weights], progress)
     return plan, tally

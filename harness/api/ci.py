@@ -14,9 +14,7 @@ from harness.api.execution import Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.summarized import ShownAsBoard
 from harness.board.board import Board
-from harness.board.collect import Collected
 from harness.board.disclosure import DECIMALS
-from harness.board.leaderboard import build_board
 from harness.ci.annotations import annotation
 from harness.ci.boards import collect_versions, read_versions
 from harness.ci.change import Change, find_change, require_folder
@@ -36,6 +34,9 @@ from harness.submission import Submission, find_named
 from harness.task.hidden import Withhold
 from harness.task.task_notes import abbreviated
 from harness.worker.runtimes import DEFAULT
+
+#: The command that makes missing calls of untouched submissions.
+AGAIN = "pgdl ci without --base"
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult
     if missing:
         lines = [without_ranks(line) for line in lines]
         lacking = f"records of {', '.join(missing)} are missing, with the settings of this job"
-        no_ranks = [f"no rank: {lacking}; pgdl ci without --base makes them"]
+        no_ranks = [f"no rank: {lacking}; {AGAIN} makes them"]
     of_lines = [(line, text) for line in lines for text in job.rules.broken_by(line)]
     of_change = job.rules.broken_by_change(change)
     refused = [f"{path}: {reason}" for path, reason in change.refused.items()]
@@ -190,10 +191,10 @@ def _make_boards(
     )
     notes = [*competition.notes(calls.shown), *alike]
     if unseen := sorted(untouched - {one.submission for one in calls.shown}):
-        notes.append(f"no record of the present version of {abbreviated(unseen)}; pgdl ci without --base makes them")
-    board = _build(competition, calls, notes)
+        notes.append(f"no record of the present version of {abbreviated(unseen)}; {AGAIN} makes them")
+    board = competition.board(calls, notes, lambda _: AGAIN)
     site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls.shown))
-    before = _build(competition, calls_before, ())
+    before = competition.board(calls_before)
     missing = _missing(board, repository, job.folder, {name: change.after[name] for name in untouched})
     unknown = _missing(before, repository, job.folder, {name: change.before[name] for name in change.overwritten})
     return _Boards(before, board, site, missing, unknown, same_as(change.touched, calls.shown))
@@ -202,10 +203,3 @@ def _make_boards(
 def _missing(board: Board, repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> list[str]:
     """Return the submissions among `entries` that lack calls; unreadable ones never have a row, and are left out."""
     return list(read_versions(repository, folder, {name: entries[name] for name in missing_in(board, entries)}))
-
-
-def _build(competition: Competition, collected: Collected, notes: Sequence[str]) -> Board:
-    return build_board(
-        collected, competition.references, competition.withheld, notes, held_out=competition.held_out,
-        command=lambda _: "pgdl ci without --base",
-    )  # fmt: skip

@@ -10,8 +10,10 @@ from pathlib import Path
 from harness.api.commands import run_command
 from harness.api.needs import failed_for_initial_weights
 from harness.board import remarks, repetitions
+from harness.board.board import Board
 from harness.board.collect import Calls, Collected
 from harness.board.disclosure import notes_on_marks
+from harness.board.leaderboard import build_board
 from harness.board.rankings import held_out_sets
 from harness.board.versions import find_versions, read_records
 from harness.credentials import Address
@@ -32,6 +34,9 @@ from scoring import HeldOut
 
 #: Problem and remedy if there are no records: a note on the board, or the error of a command that needs records.
 NO_RECORDS, FIRST = "no records of these tasks", "run `pgdl run SUBMISSION` first"
+
+#: A function: calls of some rows of a board -> command line that makes the missing calls.
+Command = Callable[[Sequence[Calls]], str]
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,11 @@ class Competition:
             lines += _notes_on_versions(shown)
         return lines
 
-    def command(self, results: Address | Path | str) -> Callable[[Sequence[Calls]], str]:
+    def board(self, collected: Collected, notes: Sequence[str] = (), command: Command = lambda _: "pgdl run") -> Board:
+        """Return the leaderboard of these calls. `command` returns the command line that makes outdated calls again."""
+        return build_board(collected, self.references, self.withheld, notes, self.held_out, command)
+
+    def command(self, results: Address | Path | str) -> Command:
         """Return a function that takes some rows' calls, and returns the command line that makes the missing calls."""
         return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
 

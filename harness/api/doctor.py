@@ -5,11 +5,22 @@ import sys
 from collections.abc import Iterator
 from importlib.util import cache_from_source, find_spec
 from pathlib import Path
+from typing import NamedTuple
 
-from harness.api.finding import BAD, GOOD, WARNING, Finding
 from harness.errors import UserError
 from harness.extras import OF_ANY_FRAMEWORK, install, lacking
 from harness.worker.runtimes import RUNTIMES, Runtime, version_of
+
+GOOD, WARNING, BAD = "ok", "note", "MISSING"
+
+
+class Finding(NamedTuple):
+    """A line of `pgdl doctor`: a capability, and whether the machine has it."""
+
+    state: str  #: GOOD, WARNING or BAD
+    item: str  #: name of the capability
+    found: str  #: what was found
+    consequence: str = ""  #: consequence of the finding, or a remedy
 
 
 def doctor(executor: str = "local", parameters: dict[str, str | None] | None = None) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from harness.api.finding import BAD, GOOD, WARNING, Finding
+from harness.api.doctor import BAD, GOOD, WARNING, Finding
 from harness.configuration import GIB
 from harness.execution.cluster import Cluster, ClusterMember, is_installed
 from harness.execution.executors import EXECUTORS

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 
 from harness import sandbox
-from harness.api.finding import BAD, GOOD, WARNING, Finding
+from harness.api.doctor import BAD, GOOD, WARNING, Finding
 from harness.errors import UserError
 from harness.execution.machine import plan_lanes
 from harness.extras import install_for_gpu

@@ -1,11 +1,11 @@
 """Finds out whether models lack an input that a submission needs, such as the weights before training.
 
 A measure of the library states its needs. A participant's code may work without `model.initial_weights`, which is None
-if the model has none. So a run notes missing initial weights only after a failure that
-suggests this cause; `pgdl check` always notes them.
+if the model has none. So a run notes missing initial weights only after a failure that suggests this cause; `pgdl
+check` always notes them to authors of files.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.outcome import Outcome
@@ -17,16 +17,11 @@ if TYPE_CHECKING:
     from harness.execution.plan import PlannedCall
 
 
-def needs_initial_weights(submissions: Iterable[Submission]) -> bool:
-    """Whether one of the submissions is a measure of the library that needs the weights before training."""
-    from baselines import Need
-
-    return any(Need.INITIAL_WEIGHTS in submission.needs for submission in submissions)
-
-
 def lacks_initial_weights(call: "PlannedCall") -> bool:
     """Whether a call must fail because its measure needs initial weights and its model lacks them."""
-    return needs_initial_weights([call.submission]) and not call.model.has_initial_weights
+    from baselines import Need
+
+    return Need.INITIAL_WEIGHTS in call.submission.needs and not call.model.has_initial_weights
 
 
 def failed_for_initial_weights(outcome: str, message: str) -> bool:

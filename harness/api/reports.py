@@ -11,7 +11,6 @@ from harness.api.competition import choose, failed_outputs, read_competition, re
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
 from harness.board.insight import Insight, find_insights
-from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
@@ -100,7 +99,7 @@ def report(
         outputs = failed_outputs(records, list(wanted.values()))
         explained = replace(collected, shown=list(wanted.values()), left_out=chosen.left_out)
         remarks = remarks_on(records, competition, explained, results)
-    board = build_board(collected, competition.references, competition.withheld, held_out=competition.held_out)
+    board = competition.board(collected)
     numbered = {number: wanted[_identity(row)] for number, row in enumerate(board.rows) if _identity(row) in wanted}
     rows = [
         _with_outputs(row, numbered[number], outputs) if number in numbered else row

@@ -1,8 +1,10 @@
 """The function `pgdl.run`: calls submissions on every model of every task, and records the calls."""
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.execution import UNSAFE, USUAL, Execution
@@ -35,6 +37,27 @@ class RunResult(Summarized):
     def all_ok(self) -> bool:
         """Whether every submission was called, and every call returned a finite number."""
         return self.tally.all_ok and not self.refused
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """A JSON object for each submission and task, and whether the calls are repetitions: outcomes and time."""
+        return [
+            {
+                "submission": submission, "task": task, "repeated": repeated, "calls": outcomes.total(),
+                "outcomes": {str(outcome): number for outcome, number in outcomes.most_common()},
+                "median_seconds": None if task in self.withheld  # times may reveal facts about models
+                else statistics.median(self.tally.seconds[submission, task, repeated]),
+            }
+            for (submission, task, repeated), outcomes in sorted(self.tally.outcomes.items())
+        ]  # fmt: skip
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The result as a JSON object."""
+        return {
+            "ok": self.all_ok, "records": self.records, "sandboxed": self.is_sandboxed, "withheld": self.withheld,
+            "calls": self.calls, "not_deterministic": self.not_deterministic, "refused": self.refused,
+        }  # fmt: skip
 
     @property
     def summary(self) -> list[str]:

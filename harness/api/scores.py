@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.api.competition import Competition, collect_records, read_competition, remarks_on, require_records
 from harness.board.disclosure import DECIMALS, rounded
 from harness.board.leaderboard import make_rows
 from harness.board.predictions import read_predictions
-from harness.board.repetitions import OwnRandomness
+from harness.board.repetitions import OwnRandomness, own_randomness_object
 from harness.board.row import labelled
+from harness.board.scores import score_object
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.reading import own_path
@@ -53,6 +54,18 @@ class ScoreResult(Summarized):
     def summary(self) -> list[str]:
         """The score of each submission, and the remarks."""
         return [*map(self.headline, self.scores), *self.remarks]
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The score of the submission, or of each in `submissions`, as a JSON object with the remarks."""
+        rounded = {"rounded": sorted(self.withheld)} if self.withheld else {}
+        objects = [
+            {"submission": one.submission, "settings": one.settings, "sandboxed": one.sandboxed} | rounded
+            | score_object(one.score)
+            | ({"own_randomness": own_randomness_object(one.own_randomness)} if one.own_randomness else {})
+            for one in self.scores
+        ]  # fmt: skip
+        return (objects[0] if len(objects) == 1 else {"submissions": objects}) | {"remarks": self.remarks}
 
     def headline(self, one: Scored) -> str:
         """Return a line with the name and the score of a submission."""

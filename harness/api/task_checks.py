@@ -47,10 +47,12 @@ def validate_tasks(
 
 def _validated(files: TaskFiles, outcome: Outcome, withhold: Withhold) -> Validated:
     found = [*(outcome.problems if isinstance(outcome, InvalidTaskError) else ()), *changed_since_fetched(files)]
-    problems = withhold.problems(files, found)
-    withheld = not found and withhold.covers(files.hidden)
-    notes = advice_on_damage(files.reference) if problems else [] if withheld else _notes(outcome)
-    return Validated(files.name, _verdict(outcome, files, len(found), withheld=withheld), problems, notes)
+    if problems := withhold.problems(files, found):
+        verdict = f"{counted(len(found), 'problem')}: invalid"
+        return Validated(files.name, verdict, problems, advice_on_damage(files.reference))
+    assert not isinstance(outcome, InvalidTaskError)
+    withheld = withhold.covers(files.hidden)
+    return Validated(files.name, _verdict(outcome, files, withheld=withheld), (), [] if withheld else _notes(outcome))
 
 
 def _check_reference(files: TaskFiles) -> Outcome:
@@ -61,30 +63,21 @@ def _check_reference(files: TaskFiles) -> Outcome:
     return InvalidTaskError(problems.lines) if problems.lines or reference is None else reference
 
 
-def _notes(outcome: Outcome) -> list[str]:
-    if isinstance(outcome, InvalidTaskError):
-        return []
-    if isinstance(outcome, Task):
-        lines, reference = (
-            [*task_notes.notes_of(outcome), *task_notes.notes_of_initial_weights(outcome)],
-            outcome.reference,
-        )
+def _notes(valid: Task | Reference) -> list[str]:
+    if isinstance(valid, Task):
+        lines, reference = [*task_notes.notes_of(valid), *task_notes.notes_of_initial_weights(valid)], valid.reference
     else:
-        lines, reference = task_notes.notes_of_reference(outcome), outcome
+        lines, reference = task_notes.notes_of_reference(valid), valid
     return lines if reference is None else [*lines, *task_notes.notes_of_resolution(reference)]
 
 
-def _verdict(outcome: Outcome, files: TaskFiles, n_problems: int, *, withheld: bool) -> str:
-    if isinstance(outcome, InvalidTaskError) or n_problems:
-        return f"{counted(n_problems, 'problem')}: invalid"
-    reference = outcome.reference if isinstance(outcome, Task) else outcome
+def _verdict(valid: Task | Reference, files: TaskFiles, *, withheld: bool) -> str:
+    reference = valid.reference if isinstance(valid, Task) else valid
     more = [] if withheld else [f"{len(reference.grid.names) if reference else 'unknown'} hyperparameters"]
-    if isinstance(outcome, Task):
-        outputs = f"outputs are {task_notes.outputs_of(outcome)}"
-        samples = [] if withheld else [f"{outcome.data.n_samples} training samples", outputs]
-        parts = [f"{len(outcome.models)} models", *more, *samples]
+    if isinstance(valid, Task):
+        outputs = f"outputs are {task_notes.outputs_of(valid)}"
+        samples = [] if withheld else [f"{valid.data.n_samples} training samples", outputs]
+        parts = [f"{len(valid.models)} models", *more, *samples]
     else:
-        parts = [f"reference data of {len(outcome.models)} models", *more, "no models to run"]
-    if files.hidden:
-        parts.append("hidden")
-    return f"{', '.join(parts)}: valid"
+        parts = [f"reference data of {len(valid.models)} models", *more, "no models to run"]
+    return f"{', '.join([*parts, *['hidden'] * files.hidden])}: valid"

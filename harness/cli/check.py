@@ -45,13 +45,12 @@ def command(submission: str, models: int | tuple[str, ...] | None, form: str, qu
             import pgdl  # here: the spinner must not wait for these imports
             from harness.api import check_report
             from harness.api.checks import MODELS
-            from harness.cli.check_table import CheckTerminal, print_verdict
+            from harness.cli.check_table import CheckTerminal, print_outputs, print_verdict
 
             progress = CheckTerminal(console, status)
             asked = options.with_execution(asked)
             report = pgdl.check(submission, models=models or MODELS, **asked, progress=progress)
-        if progress.table is not None:
-            progress.table.print_outputs()
+        print_outputs(report, console)
         print_verdict(report, console)
     if form in WRITERS and not quiet:
         put(getattr(check_report, WRITERS[form])(report) + "\n")

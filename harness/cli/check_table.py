@@ -13,9 +13,9 @@ from harness.execution.check import WHOLE_CALL_S, Trial
 from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
-from harness.outcome import Outcome, kind_of_failure
+from harness.outcome import Outcome
 from harness.tables import plain, print_lines
-from harness.task.selection import PartOfData
+from harness.task.selection import PartOfData, size_of
 from harness.task.task import Task
 from harness.task.task_notes import outputs_of
 from harness.text import counted
@@ -27,22 +27,22 @@ HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "MiB")
 
 
 class CallTable:
-    """Prints the finished calls of a check as a table, then their outputs; leaves out calls on the tasks `withheld`."""
+    """Prints the finished calls of a check as a table; leaves out calls on the tasks `withheld`."""
 
     def __init__(self, tasks: Sequence[Task], withheld: Collection[str], console: Console) -> None:
         self._console, self._withheld = console, withheld
         models = [(task.name, model.id, f"{model.n_parameters:,}") for task in tasks for model in task.models]
         task, model, size = (max(map(len, column)) for column in zip(HEADINGS[:3], *models, strict=True))
         self._line = f"{{:{task}}}  {{:{model}}}  {{:>{size}}}  {{:9}}  {{:>11}}  {{:>7}}  {{:>6}}"
-        self._seen: list[FinishedCall[PlannedCall]] = []
+        self._has_rows = False
 
     def add(self, done: FinishedCall[PlannedCall]) -> None:
         """Print the row of a finished call."""
         if done.call.task.name in self._withheld:
             return
-        if not self._seen:
+        if not self._has_rows:
             self._console.print(self._line.format(*HEADINGS), style="bold")
-        self._seen.append(done)
+        self._has_rows = True
         result, call = done.result, done.call
         value = "-" if result.value is None else f"{result.value:.6g}"
         memory = f"{result.peak_memory_bytes / 1024**2:.0f}"
@@ -51,26 +51,6 @@ class CallTable:
         if isinstance(data := call.task.data, PartOfData):
             row += f"  on {data.n_samples:,} of {data.whole.n_samples:,} examples"
         self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
-
-    def print_outputs(self) -> None:
-        """Print the last lines of output of the first call and of each distinct failure."""
-        told = set[tuple[str, str]]()
-        for done in self._seen:
-            kind = kind_of_failure(done.result.outcome, done.result.message)
-            if done is self._seen[0] or (done.result.outcome is not Outcome.OK and kind not in told):
-                self._print_output(done)
-            told.add(kind)
-
-    def _print_output(self, done: FinishedCall[PlannedCall]) -> None:
-        result = done.result
-        lines = without_libraries(result.output_tail.rstrip().splitlines())
-        if not lines and not result.message:
-            return
-        said = f"{result.outcome}: {result.message}" if result.message else "printed"
-        print_lines(self._console, ["", f"{done.call.where}: {said}"], style="none")
-        if len(lines) > LINES:
-            lines = ["... earlier lines: pgdl check --format json", *lines[-LINES:]]
-        print_lines(self._console, [f"  | {line}" for line in lines])
 
 
 class CheckTerminal(Terminal):
@@ -96,6 +76,22 @@ class CheckTerminal(Terminal):
         """Print the row of a finished call."""
         assert self.table is not None
         self.table.add(call)
+
+
+def print_outputs(report: CheckReport, console: Console) -> None:
+    """Print the last lines of output of the first call and of each distinct failure."""
+    first = min(report.shown, key=lambda done: size_of(done.call.model), default=None)
+    succeeded = [first] if first is not None and first.result.outcome is Outcome.OK else []
+    for done in [*succeeded, *report.failures]:
+        result = done.result
+        lines = without_libraries(result.output_tail.rstrip().splitlines())
+        if not lines and not result.message:
+            continue
+        said = f"{result.outcome}: {result.message}" if result.message else "printed"
+        print_lines(console, ["", f"{done.call.where}: {said}"], style="none")
+        if len(lines) > LINES:
+            lines = ["... earlier lines: pgdl check --format json", *lines[-LINES:]]
+        print_lines(console, [f"  | {line}" for line in lines])
 
 
 def print_verdict(report: CheckReport, console: Console) -> None:

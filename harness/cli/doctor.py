@@ -16,10 +16,9 @@ def command(form: str, **executor: Any) -> int:
     With --executor, inspect the machines of that executor instead. Exit code 1 if something that `pgdl run` needs is
     missing.
     """
-    from harness.api.finding import BAD, GOOD, WARNING
+    from harness.api.doctor import BAD, GOOD, WARNING, doctor
     from harness.execution.executors import EXECUTORS
     from harness.tables import wide_console
-    from pgdl import doctor
 
     console = wide_console(quiet=form == as_json.JSON)
     styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}

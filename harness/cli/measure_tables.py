@@ -1,14 +1,24 @@
-"""The tables of `pgdl measures`: the list of measures, and the forecast of their costs on a task."""
+"""What `pgdl measures` prints: the list of measures, the page of a measure, and forecasts of costs on a task."""
 
+import inspect
+import re
+import sys
+import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pgdl
-from baselines import Measure, Need
+from baselines import MEASURES, Cost, Measure, Need
+from baselines.core import parameters
+from harness import __version__
 from harness.cli import as_json
+from harness.errors import UserError
+from harness.hints import did_you_mean
+from harness.names import CHEAP
 from harness.printing import say
+from harness.submission import installed
 from harness.submission.installed import InstalledMeasure
 from harness.tables import print_lines, print_table, wide_console
 from harness.text import duration
@@ -26,19 +36,59 @@ OF_PACKAGES = ("installed measure", "package", "meaning")
 FORECAST_HEADINGS = ("measure", "a call", "all models", "memory", "cost")
 KEYS = ("smallest_s", "largest_s", "all_s", "memory_bytes")  #: keys of a forecast in JSON
 
+#: Attributes of a measure that are texts.
+TEXTS = (
+    "name", "family", "meaning", "formula", "range", "weights", "draws", "order", "refused", "cost", "work", "source",
+)  # fmt: skip
 
-def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasure]) -> None:
-    """Print a row for each measure of the library, and for each measure of an installed package (`others`)."""
+WIDTH = 116  #: width of the explanations of parameters, in characters, as in docstrings
+
+AnyMeasure = Measure | InstalledMeasure  #: a measure of the library, or of another installed package
+
+
+def named(name: str, family: str | None, cost: str | None) -> AnyMeasure:
+    """Return the measure `name`. Raise `UserError` for another name, and if a family or cost is given, too."""
+    known = {measure.name: measure for measure in installed.installed_measures()} | MEASURES
+    plain, has_parameters, _ = name.partition(":")
+    if has_parameters and plain in known:
+        raise UserError("parameters are not taken here", file=name, expected=f"{plain} alone, which means its defaults")
+    if name not in known:
+        remedy = did_you_mean(plain, known) or "pgdl measures lists them"
+        raise UserError("no such measure", file=plain, remedy=remedy)
+    for option, value in (("--family", family), ("--cost", cost)):
+        if value is not None:
+            raise UserError(f"{option} {value}", expected="without the name of a measure", found=name)
+    return known[name]
+
+
+def filtered(family: str | None, cost: str | None) -> list[AnyMeasure]:
+    """Return the measures of the library of a family (None: all) and a cost (None: all), at least one."""
+    known = {"family": dict.fromkeys(measure.family for measure in MEASURES.values()), "cost": [*Cost, CHEAP]}
+    for kind, value in (("family", family), ("cost", cost)):
+        if value is not None and value not in known[kind]:
+            remedy = did_you_mean(value, known[kind]) or f"there are {', '.join(known[kind])}"
+            raise UserError(f"no such {kind}", file=value, remedy=remedy)
+    of_family = [one for one in MEASURES.values() if family in (None, one.family)]
+    chosen = [one for one in of_family if cost in (None, one.cost) or (cost == CHEAP and one.is_cheap)]
+    if not chosen:
+        raise UserError(f"no measure of the family {family} has the cost {cost}")
+    return [*chosen]
+
+
+def print_measures(measures: Sequence[AnyMeasure]) -> None:
+    """Print a row for each measure of the library, and below for each measure of an installed package."""
     console = wide_console()
+    others = [one for one in measures if isinstance(one, InstalledMeasure)]
     is_narrow = console.width <= NARROW
     shown = HEADINGS[:3] if is_narrow else HEADINGS
     rows, styles = list[tuple[str, ...]](), list[str | None]()
-    for family, members in groupby(measures, key=lambda measure: measure.family):
+    of_library = (one for one in measures if isinstance(one, Measure))
+    for family, members in groupby(of_library, key=lambda measure: measure.family):
         rows.append((family, *[""] * (len(shown) - 1)))
         styles.append("bold")
         for one in members:
-            cells = (f"  {one.name}", one.meaning, one.cost if is_narrow else cost_of(one), needs_of(one) or "-")
-            rows.append((*cells, one.source)[: len(shown)])
+            cost, needs = one.cost if is_narrow else _cost_of(one), ", ".join(_needs_of(one)) or "-"
+            rows.append((f"  {one.name}", one.meaning, cost, needs, one.source)[: len(shown)])
             styles.append(None)
     print_table(console, shown, rows, left=shown, wrap=shown[1:], styles=styles)
     if is_narrow:
@@ -49,22 +99,28 @@ def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasur
         print_table(console, OF_PACKAGES, told, left=OF_PACKAGES, wrap=("meaning",))
 
 
-def cost_of(measure: Measure) -> str:
+def _cost_of(measure: Measure) -> str:
     """Return the measure's cost and, if it makes passes, its work, such as `gradients: 2 backward passes`."""
     return str(measure.cost) if measure.work == "none" else f"{measure.cost}: {measure.work}"
 
 
-def needs_of(measure: Measure) -> str:
+def _needs_of(measure: Measure) -> list[str]:
     """Return the measure's inputs other than the trained weights, in the order of `Need`."""
-    return ", ".join(need for need in Need if need in measure.needs)
+    return [need for need in Need if need in measure.needs]
 
 
-def show_forecast(measures: Sequence[Measure], tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
+def show_forecast(measures: Sequence[AnyMeasure], tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
     """Time passes on a task, and print the forecast for each measure, as a table or as JSON."""
     from harness.cli.terminal import Terminal  # here: only a forecast makes calls
 
+    known = []
+    for one in measures:
+        if isinstance(one, InstalledMeasure):
+            expected, found = "a measure of the library", f"a measure of {one.origin}"
+            raise UserError("its cost is not known", file=one.name, expected=expected, found=found)
+        known.append(one)
     with Terminal(as_json.console_of(form)) as progress:
-        costs = pgdl.forecast_costs(measures, tasks_dir=tasks_dir, task_names=task_names, progress=progress)
+        costs = pgdl.forecast_costs(known, tasks_dir=tasks_dir, task_names=task_names, progress=progress)
     if form == as_json.JSON:
         forecasts = [{"name": one.measure.name} | {key: getattr(one, key) for key in KEYS} for one in costs.forecasts]
         as_json.show({"task": costs.task, "timed": _timed(costs), "measures": forecasts})
@@ -107,3 +163,55 @@ def _timed(costs: "pgdl.Costs") -> list[dict[str, Any]]:
          "forward_s": one.forward[1].call_wall_s, "backward_s": one.backward[1].call_wall_s}
         for one in costs.timed
     ]  # fmt: skip
+
+
+def explain(measure: AnyMeasure) -> None:
+    """Print the page of a measure."""
+    known = as_object(measure)
+    facts = {
+        "family": known["family"],
+        "formula": known["formula"],
+        "range": known["range"],
+        "parameters": ", ".join(f"{name}={default}" for name, default in known["parameters"].items()),
+        "needs": ", ".join(known["needs"]),
+        "weights": known["weights"],
+        "cost": _cost_of(measure) if isinstance(measure, Measure) else None,
+        "draws": known["draws"],
+        "order": known["order"] and f"that of {known['order']}, for all networks",
+        "refused if": known["refused"],
+        "source": known["source"],
+        "origin": known["origin"],
+    }
+    lines = [f"  {label:<12}{text or 'none'}" for label, text in facts.items() if text is not None]
+    say(measure.name, bold=True, nl=False)
+    say(f": {known['meaning']}", "", *lines, "", *(known["explanation"].splitlines() or [""]))
+
+
+def as_object(measure: AnyMeasure) -> dict[str, Any]:
+    """Return a measure as a JSON object. Fields that the metadata of an installed package lack are None."""
+    if isinstance(measure, Measure):
+        of_library = {
+            "parameters": measure.parameters, "needs": _needs_of(measure),
+            "origin": f"pgdl-harness {__version__}", "explanation": explanation(measure),
+        }  # fmt: skip
+        return {key: getattr(measure, key) or None for key in TEXTS} | of_library
+    told = {"name": measure.name, "meaning": measure.summary, "source": measure.value, "origin": measure.origin}
+    more = f"Cannot be run: {measure.problem}." if measure.problem else ""
+    return dict.fromkeys(TEXTS) | told | {"parameters": {}, "needs": [], "explanation": more}
+
+
+def explanation(measure: Measure) -> str:
+    """Return a measure's docstring without its first two paragraphs; the section Args describes every parameter."""
+    own, module = inspect.getdoc(measure.function) or "", sys.modules[measure.function.__module__]
+    sources = [own, *(inspect.getdoc(one) or "" for one in (module, parameters))]
+    entries = [next(filter(None, (_entry(name, source) for source in sources)), "") for name in measure.parameters]
+    _, _, *others = own.split("\n\n")
+    first = next((place for place, one in enumerate(others) if one.startswith(("Args:", "Raises:"))), len(others))
+    arguments = ["\n".join(["Args:", *entries])] if entries else []
+    return "\n\n".join([*others[:first], *arguments, *(one for one in others[first:] if one.startswith("Raises:"))])
+
+
+def _entry(name: str, source: str) -> str:
+    found = re.search(rf"^( *)({name}: .*(?:\n\1 +\S.*)*)", source, re.MULTILINE)
+    text = " ".join(found[2].split()) if found else ""
+    return textwrap.fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)

@@ -37,7 +37,7 @@ def command(
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
     from harness.api.commands import board_command
-    from harness.cli.summary import print_summary, summary_object
+    from harness.cli.summary import print_summary
     from harness.cli.terminal import Terminal, warn
 
     console = as_json.console_of(form, quiet=quiet)
@@ -46,7 +46,7 @@ def command(
             submissions, tasks_dir=tasks_dir, results=results, **options.with_execution(asked), progress=progress
         )
     if form == as_json.JSON:
-        as_json.show(summary_object(done), quiet=quiet)
+        as_json.show(done.content, quiet=quiet)
     else:
         print_summary(done, console)
         for line in done.not_deterministic:

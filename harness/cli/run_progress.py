@@ -41,8 +41,8 @@ class RunProgress(Bars):
         self._left = Counter(call.submission.name for call in calls)
         self._total = dict(self._left)
         self._failed: Counter[str] = Counter()
-        self._failures: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  #: kinds of failures
-        self._first: dict[tuple[str, tuple[str, str]], str] = {}  #: first failure of a submission of each kind
+        #: submission -> kind of failure -> text of the first failure, number of failures
+        self._failures: defaultdict[str, dict[tuple[str, str], tuple[str, int]]] = defaultdict(dict)
         width = max(map(len, self._total), default=0)
         self._lines: dict[str, TaskID] = {
             name: self._bars.add_task(
@@ -88,21 +88,20 @@ class RunProgress(Bars):
         self._console.print(f"{total - left} of {total} calls done, about {seconds / 60:.0f} min left")
 
     def _show(self, name: str, row: CallSummary) -> None:
-        seen, failure = self._failures[name], f"{row.outcome}: {row.message}"
-        kind = kind_of_failure(row.outcome, row.message)
-        seen[kind] += 1
-        if seen[kind] > 1:
+        seen, kind = self._failures[name], kind_of_failure(row.outcome, row.message)
+        failure, number = seen.get(kind, (f"{row.outcome}: {row.message}", 0))
+        seen[kind] = failure, number + 1
+        if number:
             return
-        self._first[name, kind] = failure
         if len(seen) <= SHOWN_FAILURES:
             self._console.print(f"{name} on {row.call.where}: {failure}")
         elif len(seen) == SHOWN_FAILURES + 1:
             self._console.print(f"{name}: further failures are counted below")
 
     def _print_repeated(self, name: str) -> None:
-        failures = list(self._failures[name].items())
-        for kind, calls in failures[:SHOWN_FAILURES]:
+        failures = list(self._failures[name].values())
+        for failure, calls in failures[:SHOWN_FAILURES]:
             if calls > 1:
-                self._console.print(f"{name}: {counted(calls - 1, 'similar call')}: {self._first[name, kind]}")
+                self._console.print(f"{name}: {counted(calls - 1, 'similar call')}: {failure}")
         if further := sum(calls for _, calls in failures[SHOWN_FAILURES:]):
             self._console.print(f"{name}: {counted(further, 'other call')} failed with other messages")

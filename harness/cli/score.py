@@ -7,7 +7,6 @@ import click
 
 import pgdl
 from harness.cli import as_json, completion, options
-from harness.printing import say
 
 
 @click.command("score")
@@ -38,27 +37,10 @@ def command(form: str, **asked: Any) -> int:
     Example: pgdl score --reference reference_data --predictions my_predictions
     """
     found = pgdl.score(**asked)
-    _show(found, form)
-    return 0 if found.complete else 1
-
-
-def _show(found: "pgdl.ScoreResult", form: str) -> None:
-    if form != as_json.JSON:
+    if form == as_json.JSON:
+        as_json.show(found.content)
+    else:
         from harness.cli.scores import print_scores
 
         print_scores(found)
-        for line in found.remarks:
-            say(line, dim=True)
-        return
-    from harness.board.repetitions import own_randomness_object
-    from harness.board.scores import score_object
-
-    rounded = {"rounded": sorted(found.withheld)} if found.withheld else {}
-    objects = [
-        {"submission": one.submission, "settings": one.settings, "sandboxed": one.sandboxed} | rounded
-        | score_object(one.score)
-        | ({"own_randomness": own_randomness_object(one.own_randomness)} if one.own_randomness else {})
-        for one in found.scores
-    ]  # fmt: skip
-    content = objects[0] if len(objects) == 1 else {"submissions": objects}
-    as_json.show(content | {"remarks": found.remarks})
+    return 0 if found.complete else 1

@@ -12,14 +12,15 @@ from scoring import RULE, SubmissionScore, TaskScore
 
 
 def print_scores(found: pgdl.ScoreResult) -> None:
-    """Print a table of each submission's scores, with a row per task, then the rule of scoring."""
+    """Print a table of each submission's scores, with a row per task, then the rule of scoring, and the remarks."""
     console = wide_console()
     titles = ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair")
     for one in found.scores:
         console.print(found.headline(one), style="bold")
         print_table(console, titles, _rows(one.score, found.withheld), left=("task",), wrap=("limiting pair",))
         print_lines(console, describe(one.own_randomness) if one.own_randomness else [])
-    print_lines(console, [RULE, *([disclosure_note(found.withheld)] if found.withheld else [])])
+    disclosure = [disclosure_note(found.withheld)] if found.withheld else []
+    print_lines(console, [RULE, *disclosure, *found.remarks])
 
 
 def _rows(result: SubmissionScore, withheld: Collection[str]) -> list[list[str]]:

@@ -1,7 +1,4 @@
-"""The summary of a finished run, for people and as JSON."""
-
-import statistics
-from typing import Any
+"""The summary of a finished run."""
 
 from rich.console import Console
 
@@ -16,7 +13,7 @@ WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pg
 def print_summary(done: RunResult, console: Console) -> None:
     """Print a row for each submission and task, and another row for repeated calls, if any."""
     rows = []
-    for of in _calls(done):
+    for of in done.calls:
         seconds = "-" if of["median_seconds"] is None else f"{of['median_seconds']:.2f}"
         failures = [f"{number} {outcome}" for outcome, number in of["outcomes"].items() if outcome != Outcome.OK]
         good = f"{of['outcomes'].get(Outcome.OK, 0)} of {of['calls']}"
@@ -30,23 +27,3 @@ def print_summary(done: RunResult, console: Console) -> None:
     if not done.is_sandboxed:
         console.print(UNSAFE, style="bold red")
     console.print(f"Records: {done.records}")
-
-
-def summary_object(done: RunResult) -> dict[str, Any]:
-    """Return the summary as an object for `--format json`."""
-    return {
-        "ok": done.all_ok, "records": done.records, "sandboxed": done.is_sandboxed, "withheld": done.withheld,
-        "calls": _calls(done), "not_deterministic": done.not_deterministic, "refused": done.refused,
-    }  # fmt: skip
-
-
-def _calls(done: RunResult) -> list[dict[str, Any]]:
-    calls = []
-    for (submission, task, repeated), outcomes in sorted(done.tally.outcomes.items()):
-        median = statistics.median(done.tally.seconds[submission, task, repeated])
-        calls.append({
-            "submission": submission, "task": task, "repeated": repeated, "calls": outcomes.total(),
-            "outcomes": {str(outcome): number for outcome, number in outcomes.most_common()},
-            "median_seconds": None if task in done.withheld else median,  # times may reveal facts about models
-        })  # fmt: skip
-    return calls

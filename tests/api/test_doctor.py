@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from harness.api import doctor_sandbox
-from harness.api.finding import BAD, GOOD, Finding
+from harness.api.doctor import BAD, GOOD, Finding
 from harness.extras import OF_ANY_FRAMEWORK, install
 from harness.sandbox import Staging
 from harness.worker.runtimes import RUNTIMES

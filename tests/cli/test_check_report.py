@@ -18,7 +18,7 @@ from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
 from harness.cli.check import command
-from harness.cli.check_table import LINES, CallTable
+from harness.cli.check_table import LINES, CallTable, print_outputs
 from harness.execution.check import Trial
 from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
@@ -157,36 +157,42 @@ GOOD = CallResult(Outcome.OK, 1.5, output_tail=PRINTED)
 BAD = CallResult(Outcome.EXCEPTION, message="ValueError: \x1b[2Jno", output_tail=f"{PRINTED}\x1b]0;t\x07last")
 
 
-def shown(capsys: pytest.CaptureFixture[str], *results: CallResult) -> tuple[list[str], list[str]]:
-    """Return the lines of the table, and the lines below it."""
-    task = make_task(len(results))
-    table = CallTable([task], (), wide_console())
-    calls = plan_calls([make_submission()], [task], SETTINGS, NOWHERE_TO_RUN)
-    for call, result in zip(sorted(calls, key=lambda one: one.model.id), results, strict=True):
-        table.add(FinishedCall(call, result, NOW, {}, "bubblewrap/fast"))
-    rows = capsys.readouterr().out.splitlines()
-    table.print_outputs()
-    return rows, capsys.readouterr().out.splitlines()
+def outputs(capsys: pytest.CaptureFixture[str], *results: CallResult) -> list[str]:
+    """Return the lines below the table of calls."""
+    print_outputs(report(results), wide_console())
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_row_per_call(capsys: pytest.CaptureFixture[str]) -> None:
+    made = report([GOOD, GOOD, BAD])
+    table = CallTable([make_task(3)], (), wide_console())
+    for done in made.shown:
+        table.add(done)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[:2] for row in rows] == [["task", "model"], *(["toy", f"model_{n}"] for n in range(3))]
+    assert [row[3] for row in rows] == ["outcome", "OK", "OK", "EXCEPTION"]
 
 
 def test_only_the_first_call_tells_its_last_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    rows, below = shown(capsys, GOOD, GOOD, GOOD)
-    assert [row.split()[:2] for row in rows] == [["task", "model"], *(["toy", f"model_{n}"] for n in range(3))]
     earlier = "  | ... earlier lines: pgdl check --format json"
-    assert below == ["", "toy/model_0: printed", earlier, *(f"  | line {n}" for n in range(100 - LINES, 100))]
-    assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == [], "a silent call leaves the table alone"
+    assert outputs(capsys, GOOD, GOOD, GOOD) == [
+        "",
+        "toy/model_0: printed",
+        earlier,
+        *(f"  | line {n}" for n in range(100 - LINES, 100)),
+    ]
+    assert outputs(capsys, CallResult(Outcome.OK, 1.0)) == [], "a silent call leaves the table alone"
 
 
 def test_frames_of_libraries_do_not_hide_the_line_of_the_submission(capsys: pytest.CaptureFixture[str]) -> None:
     frame = '  File "/venv/site-packages/keras/a.py", line 1 in f'
     own = '  File "/job/submission/complexity.py", line 4'
     late = CallResult(Outcome.TIMEOUT, message="exceeded 8 s", output_tail="\n".join(["Stack:", *[frame] * 50, own]))
-    assert shown(capsys, late)[1][2:] == ["  | Stack:", "  |   ... 50 frames of libraries", f"  | {own}"]
+    assert outputs(capsys, late)[2:] == ["  | Stack:", "  |   ... 50 frames of libraries", f"  | {own}"]
 
 
 def test_each_failure_is_told_once_and_controls_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    rows, below = shown(capsys, GOOD, BAD, BAD)
-    assert len(rows) == 4
+    below = outputs(capsys, GOOD, BAD, BAD)
     assert below.count("toy/model_1: EXCEPTION: ValueError: ?[2Jno") == 1
     assert below.count("  | ?]0;t?last") == 1
     assert all(line.isprintable() for line in below)

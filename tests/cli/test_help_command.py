@@ -1,12 +1,13 @@
 """Tests of `pgdl help`: the pages of the documentation, and the messages that name them."""
 
-import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from in_process import Pgdl
+
+from tests.cli.every_command import every_command
+from tests.cli.test_advice import texts
 
 ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"pgdl help ([a-z0-9-]+(?:#[a-z-]+)?)")
@@ -49,24 +50,12 @@ def test_mistakes_are_one_line(topic: str, problem: str, pgdl: Pgdl) -> None:
     assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {problem}\n")
 
 
-def texts() -> Iterator[tuple[Path, str]]:
-    """Yield the string constants of the harness with their files: help texts of commands, but no other docstrings."""
-    for file in (ROOT / "harness").rglob("*.py"):
-        tree = ast.parse(file.read_text())
-        scopes = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        bodies = [node.body[0] for node in ast.walk(tree) if isinstance(node, scopes) and node.body]
-        own = {id(first.value) for first in bodies if isinstance(first, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in own:
-                yield file, node.value
-            if isinstance(node, ast.FunctionDef) and node.name == "command":
-                yield file, ast.get_docstring(node) or ""
-
-
 @pytest.mark.rest
 def test_messages_name_pages_that_are_there(pgdl: Pgdl) -> None:
-    found = list(texts())
+    """Messages are the string constants of the harness and the help texts of commands, but no other docstrings."""
+    found = [(file.name, text) for file in (ROOT / "harness").rglob("*.py") for text in texts(file)]
+    found += [(" ".join(words), command.help or "") for words, command in every_command()]
     topics = {topic for _, text in found for topic in NAMED.findall(text)}
     assert len(topics) > 10
     assert {topic: pgdl("help", topic).code for topic in topics} == dict.fromkeys(topics, 0)
-    assert {file.name for file, text in found if re.search(r"docs/[a-z0-9-]+\.md", text)} == set()
+    assert {name for name, text in found if re.search(r"docs/[a-z0-9-]+\.md", text)} == set()

@@ -13,7 +13,6 @@ import pytest
 from in_process import Pgdl
 
 from harness.cli import as_json
-from harness.cli.summary import summary_object
 from harness.outcome import Outcome
 from pgdl import RunResult, Tally
 from tests.board.board_examples import write_reference
@@ -100,7 +99,7 @@ def test_a_run_counts_outcomes_and_withholds_times() -> None:
         call: Any = SimpleNamespace(call=planned, outcome=outcome, call_wall_s=1.5, is_starved=False)
         tally.add(call)
     plan: Any = None
-    found = summary_object(RunResult(plan, tally, "results.db", True, ["secret"], [], []))
+    found = RunResult(plan, tally, "results.db", True, ["secret"], [], []).content
     assert (found["ok"], found["withheld"]) == (False, ["secret"])
     assert [(one["task"], one["outcomes"], one["median_seconds"]) for one in found["calls"]] == [
         ("secret", {"OK": 1}, None), ("toy", {"OK": 1, "CRASH": 1}, 1.5),

@@ -11,7 +11,7 @@ from rich.text import Text
 import baselines
 import harness
 from harness.cli import measure_tables
-from harness.cli.measures import explanation
+from harness.cli.measure_tables import explanation
 from harness.submission.installed import InstalledMeasure
 from harness.tables import SafeConsole
 from tests.cli.test_command_line import imported_by
@@ -67,7 +67,7 @@ def test_a_narrow_terminal_wraps_meanings_and_leaves_out_what_one_page_has(
 ) -> None:
     console = SafeConsole(force_terminal=True, no_color=True, width=90, soft_wrap=True)
     monkeypatch.setattr(measure_tables, "wide_console", lambda: console)
-    measure_tables.print_measures(list(baselines.MEASURES.values()), ())
+    measure_tables.print_measures(list(baselines.MEASURES.values()))
     heading, *lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
     assert heading.split() == ["measure", "meaning", "cost"]
     assert max(map(len, lines)) <= 90

@@ -25,7 +25,6 @@ ROOT = Path(__file__).parents[2]
         (["qqqq"], "no command 'qqqq'; pgdl --help lists them"),
         (["measures", "VC_DIM"], "VC_DIM: no such measure; did you mean 'vc_dim'?"),
         (["check", "Jacobian_Norm"], "did you mean 'jacobian_norm'?"),
-        (["run", "random", "--runtime", "pytorch"], "'pytorch' is not one of 'jax', 'keras2', 'tensorflow', 'torch'"),
         (["board", "my_measure"], "for one submission: pgdl score my_measure, or pgdl report my_measure"),
         (["compare", "vc_dim"], "name measures with --measures vc_dim"),
         (["board", "--output", "x.tex"], "--output x writes x/leaderboard.tex and the others, --format latex > FILE"),
