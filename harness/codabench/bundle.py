@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.codabench import description
@@ -46,9 +46,9 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     archives = _archives(phases)
     described = describe(competition, phases, {path: name for path, (name, _) in pages.items()})
     step("looking for hidden tasks")
-    members: dict[str, Content] = {path: content for path, (_, content) in pages.items()}
-    members |= {description.NAME: described}
-    members |= {f"{name}: {path}": content for name, parts in archives.items() for path, content in parts.items()}
+    members: list[tuple[str, Content]] = [(path, content) for path, (_, content) in pages.items()]
+    members += [(description.NAME, described)]
+    members += [(f"{name}: {path}", content) for name, parts in archives.items() for path, content in parts.items()]
     _require_public(competition, members, source)
     step(f"writing {out}")
     with writing(out), tempfile.TemporaryDirectory(dir=out.absolute().parent) as temporary:
@@ -62,7 +62,7 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     return phases
 
 
-def _require_public(competition: CodabenchCompetition, members: Mapping[str, Content], source: Path) -> None:
+def _require_public(competition: CodabenchCompetition, members: Iterable[tuple[str, Content]], source: Path) -> None:
     names = competition.hidden_tasks
     found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:

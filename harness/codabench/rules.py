@@ -6,7 +6,7 @@ Comments name files and lines of revision c7dbc756 of https://github.com/codalab
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
@@ -42,15 +42,18 @@ def is_page(content: bytes) -> bool:
     return bool(text.strip()) and "\0" not in text
 
 
-def hidden_in(members: Mapping[str, Content], tasks: Iterable[TaskFiles]) -> Iterator[str]:
-    """Yield a line for each member that names a hidden task, or equals its reference data or a model's weights."""
+def hidden_in(members: Iterable[tuple[str, Content]], tasks: Iterable[TaskFiles]) -> Iterator[str]:
+    """Yield a line for each member that names a hidden task, or equals its reference data or a model's weights.
+
+    `members` yields the name and content of each member.
+    """
     tasks = list(tasks)
     names = b"|".join(re.escape(task.name.encode()) for task in tasks)
     words = re.compile(rb"(?<![\w-])(" + names + rb")(?![\w-])", re.IGNORECASE)
     # Training data are not searched for: a public task may have the same data.
     own = [path for task in tasks for path in (*(model / WEIGHTS for model in task.models), task.reference) if path]
     files = {digest_of_file(path): path for path in own}
-    for name, member in members.items() if tasks else ():
+    for name, member in members if tasks else ():
         digest = hashlib.sha256(member).hexdigest() if isinstance(member, bytes) else digest_of_file(member)
         if digest in files:
             yield f"{name}: is {files[digest]}, of a hidden task"

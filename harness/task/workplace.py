@@ -11,11 +11,11 @@ from harness.format.files import lasting_if_filled
 
 @contextmanager
 def workplace(parent: Path, name: str, command: str) -> Iterator[Path]:
-    """Yield an empty directory below `parent/NAME`, which exists only in the context. Other commands ignore it.
+    """Yield an empty directory below `parent/NAME`, which exists only in the context.
 
-    `name` begins with a dot. Files that a killed command has left there are removed. `parent` is created if necessary,
-    and removed if it is still empty at the end. Raises `UserError` if another process works there; `command` is the
-    command's name in the message.
+    `name` begins with a dot, so that other commands ignore the directory. Files that a killed command has left there
+    are removed. `parent` is created if necessary, and removed if it is still empty at the end. Raises `UserError` if
+    another process works there; `command` is the command's name in the message.
     """
     private = parent / name
     place = private / "files"

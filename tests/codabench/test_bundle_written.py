@@ -164,3 +164,10 @@ def test_a_copy_of_a_hidden_tasks_file_is_found_under_any_name(folder, pgdl, fil
     assert f"{hidden.name}, of a hidden task" in made.err
     assert len(made.err.splitlines()) <= 8, "not a line for each model"
     assert not Path("bundle.zip").exists()
+
+
+def test_a_page_is_searched_even_if_it_is_called_as_the_description_in_the_bundle(folder, pgdl):
+    toml = organise(folder, TOML.replace("overview.md", "competition.yaml"))
+    Path("competition.yaml").write_text("The secret of generalization.\n")
+    said = pgdl("codabench", "bundle", toml, "--output", "bundle.zip").refusal()
+    assert "competition.yaml: names the hidden task 'secret'" in said
