@@ -85,9 +85,8 @@ def _norm(values: Any) -> Any:
 def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool) -> Array:
     """Return mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), shape (d,). Range: [`FLOOR`, 1].
 
-    A_i is the linear part of layer i, phi(x^(i-1)) its input for an example x. For a convolution, |A_i|_F is the norm
-    of the kernel times the square root of the number of its positions. `robust` takes the 5th percentile over examples
-    in place of the minimum.
+    For a convolution, |A_i|_F is the norm of the kernel times the square root of the number of its positions. `robust`
+    takes the 5th percentile over examples x in place of the minimum.
     """
     found = norms(subject, n_samples, seed)
     ratios = _ratios(found.without_bias, found.taken_in * _frobenius(subject.folded))
@@ -111,10 +110,9 @@ def _frobenius_of(network: Network, place: int) -> float:
 def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: int, *, robust: bool) -> Array:
     """Return mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), shape (d,). Range: [`FLOOR`, 1].
 
-    x^i are the pre-activations of layer i for an example x, J_ij is the Jacobian of x^j in x^i. The term j = i is 1 /
-    sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of |J_ij' v|^2 over `n_probes` vectors v
-    of random signs, which is exact if the rows of J_ij are orthogonal. `robust` takes the 5th percentile over examples
-    in place of the minimum.
+    The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of |J_ij' v|^2
+    over `n_probes` vectors v of random signs, which is exact if the rows of J_ij are orthogonal. `robust` takes the 5th
+    percentile over examples x in place of the minimum.
     """
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     places = network.weight_nodes
@@ -156,7 +154,7 @@ def _behind(network: Network, place: int) -> set[int]:
 
 
 def _carried(network: Network, images: Any) -> tuple[Any, Any]:
-    """Return |J_ij x^i| (n, d, d) and |x^i| (n, d): pre-activations x^i of layer i, Jacobians J_ij of x^j in x^i.
+    """Return |J_ij x^i| (n, d, d) and |x^i| (n, d) for all layers i, j.
 
     One pass is enough for all i: at layer i, a copy of the examples joins the batch, with x^i scaled by 1 + s. J_ij x^i
     is the derivative of a later x^j with respect to s. Two backward passes compute this derivative, as the gradient of
@@ -184,8 +182,7 @@ def _carried(network: Network, images: Any) -> tuple[Any, Any]:
 def _probed(network: Network, images: Any, signs: Callable[[Sequence[int]], Any]) -> Any:
     """Return |J_ij' v|^2 (n, d, d) for random vectors v, which `signs(shape)` returns as (n, *shape).
 
-    J_ij is the Jacobian of layer j's pre-activations in those of layer i. One pass is enough for all j: the batch holds
-    d copies of the examples, and copy j leaves the batch at layer j.
+    One pass is enough for all j: the batch holds d copies of the examples, and copy j leaves the batch at layer j.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
     values = {INPUT: tf.tile(images, [len(places)] + [1] * (len(images.shape) - 1))}

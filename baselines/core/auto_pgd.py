@@ -25,14 +25,13 @@ def checkpoints(n_steps: int) -> list[int]:
 
 
 def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Array, n_steps: int) -> Array:
-    """Maximize a function of each row within the row's box; return the largest values found (rows,).
+    """Maximize a function of each row within the row's box by `n_steps` steps; return the largest values found (rows,).
 
     Args:
-        value: the function, called `n_steps` times.
+        value: the function, called once for each step.
         start: centres (rows, n) of the boxes, where the ascent starts.
         at_start: values and gradients at `start`.
         radii: half sides of the boxes, (rows, n) or (rows, 1); the first steps are twice as long.
-        n_steps: number of steps.
     """
 
     def within(points: Array) -> Array:

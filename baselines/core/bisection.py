@@ -25,8 +25,6 @@ def bisect(
 
     Args:
         is_too_much: whether a number fails the test; called once for each halving.
-        low: a number that passes.
-        high: a number that fails.
         n_halvings: maximum number of halvings, 1 or more.
         middle: returns the point that divides an interval (low, high).
         is_enough: whether to stop, given the entries low, high and tried of a `Bracket`.

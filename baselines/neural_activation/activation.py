@@ -1,7 +1,7 @@
 """Cognitive neural activation (CNA): how the activity of deep layers varies with the complexity of the input.
 
 For an image x, alpha(x) is the entropy of its pixels. beta(x) is the slope, over depth, of the sums of each layer's
-pre-activations (see `curve`).
+pre-activations.
 
 Refused: the slope has fewer than two layers.
 

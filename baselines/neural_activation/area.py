@@ -20,8 +20,8 @@ def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -
     and 0 if the box has no area. It does not depend on scale and offset of alphas and betas, nor on the order of points
     or curves. Gain and Siegelmann 2020, eq. 5, do not specify smoothing and scale.
 
-    With `parity_polygon`, as in the authors' code, alpha is a function of beta. The result is then the signed area of
-    the polygon along one curve and back along the other: parts on both sides of a crossing cancel.
+    `parity_polygon`, as in the authors' code, gives the signed area of the polygon along one curve and back along the
+    other, with alpha as a function of beta: parts on both sides of a crossing cancel.
     """
     curves = smoothed(*first), smoothed(*second)
     alphas, betas = (_in_unit([curve[axis] for curve in curves]) for axis in (0, 1))

@@ -1,7 +1,4 @@
-"""The curve of cognitive neural activation: for images x, slopes beta(x) over entropies alpha(x).
-
-alpha(x) is the entropy of the pixels. beta(x) is the slope, over depth, of the sums of each layer's pre-activations.
-"""
+"""The curve of cognitive neural activation: for images x, slopes beta(x) over entropies alpha(x), see `activation`."""
 
 from typing import Any
 

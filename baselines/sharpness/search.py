@@ -26,7 +26,7 @@ GROWTH = 2.0
 def largest_harmless(
     margins: Callable[[float], Array], still: Array, accuracy_drop: float, begin: float, largest: float = LARGEST
 ) -> float:
-    """Return the largest scale of changes at which at most `accuracy_drop` of the predictions become wrong.
+    """Return the largest scale of changes at which at most `accuracy_drop` of all predictions become wrong.
 
     The accuracy is a step function of the scale, so the search follows a margin: the k-th largest, k the number of
     predictions that must stay right. The lost fraction of this margin is about a power of the scale, so in logarithms a
@@ -38,9 +38,7 @@ def largest_harmless(
     Args:
         margins: returns the margins (n,) of all predictions after changes of a given scale.
         still: margins (n,) of the same predictions without changes; positive if right.
-        accuracy_drop: fraction of all predictions that may become wrong.
-        begin: first scale.
-        largest: largest scale.
+        begin: the scale that is tried first.
     """
     from scipy.optimize import brentq  # here, so that listing the measures is fast
 

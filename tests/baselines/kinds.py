@@ -75,17 +75,6 @@ def one_dimension():
     return written(make(1, (8, 8), ()), make(2, (8, 1, 8), (1,)), translate)
 
 
-def three_dimensions():
-    def make(conv, size, *front):
-        return lambda: chain(
-            *front, conv(6, size, activation="relu"), conv(5, size, activation="relu"), layers.Flatten(),
-            layers.Dense(3),
-        )  # fmt: skip
-
-    flat, deep = make(layers.Conv2D, 3), make(layers.Conv3D, (1, 3, 3), layers.Reshape((1, 8, 8, 1)))
-    return written(deep, flat, lambda arrays: [a[0] if a.ndim == 5 else a for a in arrays])
-
-
 def depthwise():
     """A depthwise convolution; in the second network it is a grouped convolution with one group per channel."""
 
@@ -150,26 +139,22 @@ def spectral_normalization():
 def at_every_place():
     """Dense layers along the last axis; in the second network they are convolutions with a window of 1."""
 
-    def make(wide):
+    def make(first, second):
         return lambda: chain(
-            layers.Reshape((4, 4, 4)), wide(6), layers.ReLU(), wide(5), layers.ReLU(),
+            layers.Reshape((4, 4, 4)), first(6), layers.ReLU(), second(5), layers.ReLU(),
             layers.GlobalAveragePooling2D(), layers.Dense(3),
         )  # fmt: skip
+
+    def einsum(n):
+        return layers.EinsumDense("abcd,de->abce", (None, None, n), bias_axes="e")
+
+    def convolution(n):
+        return layers.Conv2D(n, 1)
 
     def translate(arrays):
         return [a[None, None] if i in (0, 2) else a for i, a in enumerate(arrays)]
 
-    return written(make(layers.Dense), make(lambda n: layers.Conv2D(n, 1)), translate)
-
-
-def einsum():
-    def make(wide):
-        return lambda: chain(
-            layers.Reshape((16, 4)), wide(6), layers.ReLU(), wide(5), layers.ReLU(),
-            layers.GlobalMaxPooling1D(), layers.Dense(3),
-        )  # fmt: skip
-
-    return written(make(lambda n: layers.EinsumDense("abc,cd->abd", (None, n), bias_axes="d")), make(layers.Dense))
+    return written(make(einsum, layers.Dense), make(convolution, convolution), translate)
 
 
 def attention():
@@ -191,13 +176,6 @@ def attention():
         return [array.reshape(shapes.get(array.shape, array.shape)) for array in arrays]
 
     return written(make(lambda x: layers.MultiHeadAttention(1, 4)(x, x)), make(attend), translate)
-
-
-def idle_in_front():
-    return written(plain, lambda: chain(
-        layers.RandomFlip(), layers.GaussianNoise(1.0), *plain().layers[:-1], layers.Dropout(0.5),
-        layers.Dense(3, name="weight_decay_0.1"), layers.Activation("linear", dtype="float64"),
-    ))  # fmt: skip
 
 
 def mixed_precision():
@@ -323,13 +301,6 @@ def linear():
     return written(make(), make(layers.Dropout(0.5)))
 
 
-def leaky():
-    def make(act):
-        return lambda: chain(layers.Conv2D(5, 3), act(), layers.Flatten(), layers.Dense(12), act(), layers.Dense(3))
-
-    return written(make(lambda: layers.LeakyReLU(negative_slope=0.2)), make(lambda: layers.Activation("leaky_relu")))
-
-
 def rescaled_inputs():
     def make(front):
         return lambda: chain(front(), *plain().layers)
@@ -368,9 +339,8 @@ KINDS: dict[str, Callable[[], Written]] = {
     f.__name__: f
     for f in (
         dense_as_convolution, channels_first, separable, depthwise, transposed, batch_norm_folded, one_dimension,
-        three_dimensions, at_every_place, einsum, attention, idle_in_front, mixed_precision, spectral_normalization,
-        low_rank, branches, residual, squeeze_and_excite, tokens, recurrent, two_classes, hundred_classes,
-        class_missing, class_of_one, constant_images, dead, one_logit, linear, leaky, rescaled_inputs, constants,
-        constants_in_front,
+        at_every_place, attention, mixed_precision, spectral_normalization, low_rank, branches, residual,
+        squeeze_and_excite, tokens, recurrent, two_classes, hundred_classes, class_missing, class_of_one,
+        constant_images, dead, one_logit, linear, rescaled_inputs, constants, constants_in_front,
     )
 }  # fmt: skip

@@ -75,17 +75,6 @@ def plain(name):
     return name.removesuffix("_fft").removesuffix("_op")
 
 
-def rescaled(model):
-    """Yield copies of a two-layer network with the same outputs: layers scaled, or hidden units in another order."""
-    first, bias, second, shift = model.get_weights()
-    order = np.random.default_rng(0).permutation(len(bias))
-    return [
-        dense(4 * first, second / 4, biases=[4 * bias, shift]),
-        dense(first, 8 * second, biases=[bias, 8 * shift]),
-        dense(first[:, order], second[order], biases=[bias[order], shift]),
-    ]
-
-
 def fitted_and_memorised(measure):
     """Yield a measure's value on two networks of random features: fitted to simple labels, then to random labels."""
     draw = np.random.default_rng(0)

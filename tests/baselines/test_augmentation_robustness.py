@@ -10,7 +10,6 @@ from scipy.special import softmax
 from small_networks import dataset, gaussian, images, layers, sequential
 
 import baselines
-from baselines import MeasureUnavailable
 from baselines.consistency.augmentation_robustness import PENALTIES, changed, draw_rectangles, erase, saturate
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
@@ -161,10 +160,3 @@ def test_labels_and_a_softmax_at_the_end_do_not_matter_but_the_seed_does():
     assert 0 < expected < 27
     assert others == [expected, expected]
     assert augmentation_robustness_penalty(model, dataset(batch, np.zeros(30)), seed=1) != expected
-
-
-@pytest.mark.parametrize("shape", [(8, 8, 2), (8, 8, 5), (1, 8, 3), (8, 8)])
-def test_other_inputs_are_refused(shape):
-    model = sequential(shape, layers.Flatten(), layers.Dense(2))
-    with pytest.raises(MeasureUnavailable, match="needs images"):
-        augmentation_robustness_penalty(model, dataset(images(4, *shape), np.zeros(4)))

@@ -9,7 +9,6 @@ from sklearn.metrics import davies_bouldin_score
 from small_networks import dataset, dense, gaussian, images, layers, sequential
 
 import baselines
-from baselines import MeasureUnavailable
 from baselines.consistency.davies_bouldin import index
 from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject
@@ -128,11 +127,7 @@ def test_another_layer():
     x, labels = images(60, 8, 8, 1), np.arange(60) % 3
     model = conv(layers.Conv2D(2, 3))
     expected = davies_bouldin_score(model(x).numpy(), labels)
-    data = dataset(x, labels)
-    assert baselines.load("davies_bouldin_index:layer=2")(model, data) == pytest.approx(expected, rel=1e-4)
-    for wrong in ("3", "-1", "last"):
-        with pytest.raises(ValueError, match=f"layer: expected initial or a number from 0 to 2, found {wrong}"):
-            davies_bouldin_index(model, data, layer=wrong)
+    assert davies_bouldin_index(model, dataset(x, labels), layer="2") == pytest.approx(expected, rel=1e-4)
 
 
 def test_dense_networks_are_looked_at_behind_their_first_activation():
@@ -147,8 +142,6 @@ def test_dense_networks_are_looked_at_behind_their_first_activation():
     data = dataset(x, labels)
     assert davies_bouldin_index(model, data) == pytest.approx(expected, rel=1e-4)
     assert davies_bouldin_index(model, data, layer="0") != pytest.approx(expected, rel=1e-2)
-    with pytest.raises(MeasureUnavailable, match="needs a hidden layer"):
-        davies_bouldin_index(conv(layers.AveragePooling2D(2)), data)
 
 
 def test_batches_with_few_examples_of_a_class():
@@ -161,5 +154,3 @@ def test_batches_with_few_examples_of_a_class():
     x, labels = images(40, 8, 8, 1), np.array([0] * 39 + [1])
     model, data = conv(layers.Conv2D(2, 3)), dataset(x, labels)
     assert davies_bouldin_index(model, data, batch=10, n_batches=40) > 0
-    with pytest.raises(MeasureUnavailable, match="needs examples of two classes, which this training set lacks"):
-        davies_bouldin_index(model, dataset(x, np.zeros(40)))

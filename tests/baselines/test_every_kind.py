@@ -1,8 +1,10 @@
 """Tests of all measures on pairs of networks that are the same function: equal values or equal refusals."""
 
+import functools
+
 import pytest
-from as_trained import AS_TRAINED, IN_UNITS
 from kinds import KINDS
+from kinds_arranged import OF_IMAGES, OF_VECTORS
 from kinds_normalized import BUILDERS, written_with_other_scales
 from matrix import full
 from measure_values import values
@@ -13,9 +15,25 @@ from baselines.core.measure import Need
 pytestmark = pytest.mark.rest
 
 #: Kinds that are tried for every push; each of the others is another layer or another class of data.
-EVERY_PUSH = ("attention", "like_convnext")
+EVERY_PUSH = {"attention", "like_convnext", *OF_IMAGES, *OF_VECTORS} - {"functions that are compiled"}
 
-#: Look at the layers of the model as it is written.
+#: Look at the weights before normalization is folded into them.
+AS_TRAINED = {name for name, measure in MEASURES.items() if measure.weights == "as trained"}
+
+#: Change with scale that a normalization, or a constant, takes away: curvature and gradients in the units of weights.
+#: Other measures do not, such as relative changes of weights, or have lists of their own.
+IN_UNITS = AS_TRAINED - {
+    "adaptive_sharpness_avg", "adaptive_sharpness_worst_linf", "asam_sharpness", "distance_from_init",
+    "fisher_rao_norm", "gsnr", "information_in_weights", "local_energy", "log_fisher_rao_norm",
+    "log_information_in_weights", "normalized_sharpness", "relative_flatness", "sharpness_starter_kit",
+}  # fmt: skip
+
+#: Sizes and distances of weights, and what harm a change of them does.
+IN_ABSOLUTE_UNITS = {"fro_dist", "l2_dist", "l2_norm", "param_norm"} | {
+    name for name in MEASURES if name.startswith(("dist_spec_init", "pacbayes", "sharpness"))
+}
+
+#: Look at the layers of the model as it is written: all of them, the last third, the last two.
 AS_WRITTEN = {"jacobian_norm", "vr", "wcv"}
 
 #: The same by all of the model's layers, as their authors count them.
@@ -27,7 +45,7 @@ OF_FIRST_LAYER = {"davies_bouldin_index", "dbi_mixup", "dbi_mixup_winner", "laye
 #: Of spectra as WeightWatcher has them.
 OF_SPECTRA = {"alpha", "log_alpha_norm", "mp_soft_rank", "rand_distance", "weighted_alpha"}
 
-#: In front of normalization, or of arrays as they are.
+#: In front of normalization, or of arrays as they are, as in WeightWatcher, the authors' code, or the starting kit.
 NOT_FOLDED = OF_SPECTRA | {
     "cna", "cna_area", "cna_area_over_margin", "cna_margin", "distance_from_init", "sharpness_starter_kit",
 }  # fmt: skip
@@ -73,8 +91,37 @@ DRAWN = {
 PARTNERS = {name for name in MEASURES if name.startswith(("gi_int", "pal_", "pr_mean_error_int"))}
 DRAWN_BY_CLASS = KV_MARGINS | {"vpm", "wcv"}
 
-#: By kind, what differs between the two ways to write it; and everywhere `random`, which is the bytes of the weights.
+#: Measures whose random draws depend on the order of inputs or weights, or of examples. Networks of vectors meet no
+#: condition.
+DRAWS_BY_INPUT, DRAWS_BY_EXAMPLE = (
+    {name for name, measure in MEASURES.items() if what in measure.draws.partition(" if ")[0]}
+    for what in ("input dimensions", "examples")
+)
+
+#: Whatever else is done to it, an input that is no image has no value of these, with this error.
+NEED_IMAGES = dict.fromkeys(
+    ["layer_margin_winner"]
+    + [
+        f"{prefix}_{change}"
+        for prefix in ("gi", "augmented_subset_error", "pr_mean_error")
+        for change in ("rotation", "translate_x", "translate_y", "color_jitter")
+    ],
+    "needs images (height, width, channels), which inputs of shape (12,) are not",
+) | dict.fromkeys(
+    ["augmentation_robustness_penalty", "augmentation_robustness_runner_up"],
+    "needs images with 1, 3 or 4 channels, which inputs of shape (12,) are not",
+)
+
+#: By kind, what differs between the two ways to write it. `random`, which is the bytes of the weights, differs wherever
+#: the weights are others.
 DIFFER = {
+    "the order of inputs": DRAWS_BY_INPUT,
+    "the order of hidden units": DRAWS_BY_INPUT | {"noise_sensitivity_l1"},
+    "scale that moves between layers": IN_UNITS | NOT_FOLDED | IN_ABSOLUTE_UNITS | {"jacobian_norm", "random"},
+    "the order of examples": DRAWS_BY_EXAMPLE,
+    "the order of images": MEASURES.keys() - NEED_IMAGES.keys() | DRAWS_BY_EXAMPLE,  # the others are tried with vectors
+    "names, models within the model and what is behind the logits": AS_WRITTEN,
+    "a linear first layer and activations of their own": AS_WRITTEN,
     "at_every_place": OF_FIRST_LAYER | BY_NUMBER,
     "attention": AS_WRITTEN | BY_NUMBER | {"layer_margin_winner"},
     "batch_norm_folded": AS_WRITTEN
@@ -99,7 +146,6 @@ DIFFER = {
     "residual": {"distance_from_init", "jacobian_norm", "log_alpha_norm", "weighted_alpha"} | IN_UNITS,
     "separable": AS_WRITTEN | BY_NUMBER | OF_LAYERS,
     "squeeze_and_excite": DRAWN | OF_SOME_UNITS,
-    "three_dimensions": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
     "transposed": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
     "two_classes": DRAWN | DRAWN_BY_CLASS | PARTNERS | OF_SOME_UNITS,
 } | {
@@ -190,33 +236,45 @@ REFUSED = {
     "transposed": dict.fromkeys(
         OF_SINGLE_GRADIENTS, "needs gradients of single examples, which layer conv2d_transpose"
     ),
-} | dict.fromkeys(BUILDERS, PATHS | PIECES)
-
-MADE = KINDS | {kind: lambda build=build: written_with_other_scales(build) for kind, build in BUILDERS.items()}
-
-
-@pytest.fixture(params=[kind if kind in EVERY_PUSH else full(kind) for kind in sorted(MADE)])
-def kind(request):
-    return request.param
+    **dict.fromkeys(BUILDERS, PATHS | PIECES),
+    **dict.fromkeys(OF_VECTORS, NEED_IMAGES),
+}
 
 
-def test_every_measure_has_the_value_of_the_same_function_or_refuses_with_the_reason(kind):
+#: Relative tolerance, by kind, of numbers that are computed alike; other kinds are rounded in other places.
+CLOSE = dict.fromkeys([*OF_IMAGES, *OF_VECTORS], 1e-4) | {"layers that do nothing outside training": 0}
+
+MADE = OF_IMAGES | OF_VECTORS | dict(sorted(KINDS.items())) | {
+    kind: lambda build=build: written_with_other_scales(build) for kind, build in sorted(BUILDERS.items())
+}  # fmt: skip
+
+#: Values of networks that several kinds share.
+values_of = functools.lru_cache(maxsize=1)(values)
+
+
+@pytest.mark.parametrize("kind", [kind if kind in EVERY_PUSH else full(kind) for kind in MADE])
+def test_every_measure_has_the_value_of_the_same_function_or_refuses_with_the_reason(kind, monkeypatch):
     written = MADE[kind]()
-    found, other = values(written.model, written.data), values(written.other, written.other_data)
-    refusals = REFUSED.get(kind, {})
+    left_out = DIFFER.get(kind, set()) | (set() if kind in CLOSE else {"random"})
+    found = values_of(written.model, written.data)
+    if written.setting is not None:
+        monkeypatch.setattr(*written.setting)
+    others = values(written.other, written.other_data, [name for name in MEASURES if name not in left_out])
     wrong = {}
-    for name in found.keys() - DIFFER.get(kind, set()) - {"random"}:
-        cell = found[name], other[name]
-        reason = refusals.get(name, OF_SMALL_LAYERS.get(name) if isinstance(found[name], str) else None)
-        if not (have_values(name, *cell) if reason is None else are_refusals(reason, *cell)):
+    for name, other in others.items():
+        cell = found[name], other
+        lacks = OF_SMALL_LAYERS.get(name) if kind not in CLOSE and isinstance(found[name], str) else None
+        reason = REFUSED.get(kind, {}).get(name, lacks)
+        if not (are_close(kind, name, *cell) if reason is None else are_refusals(reason, *cell)):
             wrong[name] = cell
     assert wrong == {}
 
 
-def have_values(name, value, other):
-    """Return whether both values are numbers that agree within the measure's tolerance."""
-    tolerance = 5e-3 if name in COARSE else 5e-4
-    return isinstance(value, float) and other == pytest.approx(value, rel=tolerance, abs=1e-7)
+def are_close(kind, name, *pair):
+    """Return whether both values are numbers that agree within the tolerance."""
+    tolerance = CLOSE.get(kind, 5e-3 if name in COARSE else 5e-4)
+    least = {0: 0, 1e-4: 1e-9}.get(tolerance, 1e-7)
+    return all(isinstance(one, float) for one in pair) and pair[1] == pytest.approx(pair[0], rel=tolerance, abs=least)
 
 
 def are_refusals(reason, *messages):

@@ -97,13 +97,11 @@ def test_directions_beyond_doubt(margin):
         assert measure(dense([[margin, 0.0]]), everywhere_right) == pytest.approx(expected)
 
 
-def test_coherence_of_equal_and_of_orthogonal_gradients_of_at_least_two_examples():
+def test_coherence_of_equal_and_of_orthogonal_gradients():
     equal = dataset(np.ones((50, 4)), np.zeros(50))
     assert m_coherence(dense(np.zeros((4, 3))), equal) == pytest.approx(-50)
     orthogonal = dataset(np.eye(50), np.zeros(50))
     assert m_coherence(dense(np.zeros((50, 3))), orthogonal) == pytest.approx(-1)
-    with pytest.raises(baselines.MeasureUnavailable, match="needs two training examples"):
-        cosine(*coin(0.8, 1.0, 1))
 
 
 @pytest.mark.rest
@@ -135,12 +133,6 @@ def test_random_directions_have_the_fisher_matrix_as_their_mean():
     exact, drawn = fisher_diagonal(subject, 200, 3, 0), fisher_diagonal(subject, 200, 2, 0)
     assert drawn.sum() != exact.sum()
     assert drawn.sum() == pytest.approx(exact.sum(), rel=0.1)
-
-
-@pytest.mark.parametrize("logit", [60.0, 1e4])
-def test_a_network_that_is_wrong_beyond_doubt_has_no_criterion(logit):
-    with pytest.raises(baselines.MeasureUnavailable, match="wrong beyond doubt"):
-        tic_trace(dense([[logit, -logit]]), dataset(np.ones((4, 1)), np.ones(4)))
 
 
 @pytest.mark.rest

@@ -7,7 +7,6 @@ import pytest
 from small_networks import dataset, dense, layers, sequential
 
 import baselines
-from baselines import MeasureUnavailable
 from baselines.consistency.mixup import _drawn
 from baselines.core.subject import Subject
 
@@ -165,14 +164,6 @@ def test_layers_apart_are_one_hidden_layer(kinds):
     assert abs(expected[0] - expected[1]) > 2e-3
 
 
-def test_a_network_without_a_hidden_layer_is_refused():
-    data = dataset(*blobs())
-    for before in ([], [layers.ReLU()], [layers.Dense(5)], [layers.Dropout(0.5), layers.Flatten()]):
-        model = sequential((4,), *before, layers.Dense(3))
-        with pytest.raises(MeasureUnavailable, match="needs a hidden layer that is not linear"):
-            manifold_mixup_error(model, data)
-
-
 def test_winner_is_a_product():
     model, data = network(), dataset(*blobs())
     for seed in (0, 3):
@@ -195,13 +186,9 @@ def test_classes_without_two_examples(measure):
     images = np.random.default_rng(0).normal(size=(5, 4))
     data = dataset(images, [0, 0, 1, 0, 2])
     assert measure(model, data) == measure(model, dataset(images[[0, 1, 3]], [0, 0, 0]))
-    with pytest.raises(MeasureUnavailable, match="needs two examples of a class, which this training set lacks"):
-        measure(model, dataset(images[:3], [0, 1, 2]))
 
 
 def test_one_class_only():
     images, _ = blobs()
     data = dataset(images, np.zeros(len(images)))
     assert all(0 <= measure(network(), data) <= 1 for measure in ERRORS)
-    with pytest.raises(MeasureUnavailable, match="needs examples of two classes"):
-        dbi_mixup(network(), data)

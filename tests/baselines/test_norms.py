@@ -1,13 +1,26 @@
-"""Tests of norms of the weights: closed forms, and effects of scaling, folding and permuting."""
+"""Tests of norms of the weights, of the output margin, and of norms over it: closed forms, effects of scale."""
 
 import math
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_KERNELS, dataset, dense, gaussian, layers, plain, scaled_t1, sequential, t1, value
+from matrix import rest
+from small_networks import (
+    T1_DATA,
+    T1_KERNELS,
+    dataset,
+    dense,
+    gaussian,
+    layers,
+    plain,
+    scaled_t1,
+    sequential,
+    t1,
+    value,
+)
 
-from baselines import MeasureUnavailable
+from baselines import MEASURES
 
 
 def entropy(*numbers):
@@ -15,6 +28,7 @@ def entropy(*numbers):
     return -np.sum(shares * np.log(shares))
 
 
+#: Of network T1, whose output margin is 1.
 VALUES = {
     "l2_norm": math.sqrt(39),
     "param_norm": 39,
@@ -37,13 +51,64 @@ VALUES = {
     "effective_rank_sum": math.exp(entropy(3, 1)) + math.exp(entropy(2, 5)),
 }
 OF_CHANGE = ["l2_dist", "fro_dist", "dist_spec_init", "distance_from_init", "spectral_complexity_2_1"]
-VARIANTS = ["log_prod_of_spec", "log_sum_of_spec", "fro_over_spec", "dist_spec_init", "spectral_complexity_2_1"]
-ALL = [*VALUES, *(name + suffix for name in VARIANTS for suffix in ("_fft", "_op"))]
+WITH_MARGIN = {
+    "inverse_margin": 1,
+    "neg_output_margin": -1,
+    "normalized_margin": -1 / 15,
+    "log_prod_of_spec_over_margin": math.log(225),
+    "log_prod_of_fro_over_margin": math.log(290),
+    "log_sum_of_spec_over_margin": math.log(30),
+    "log_sum_of_fro_over_margin": math.log(34.0587727),
+    "log_spec_init_main": math.log(253),
+    "log_spec_orig_main": math.log(511),
+    "path_norm_over_margin": 61,
+    "cross_entropy": math.log1p(math.exp(-1)),
+    "neg_entropy": -entropy(1, math.e),
+}
+#: Of T1, the sum over kernels of distances or norms, each divided by the spectral norm.
+BOUNDS = {"log_spec_init": 4 / 9 + 17 / 25, "log_spec_orig": 10 / 9 + 29 / 25}
+T1 = dataset(*T1_DATA)
 
 
-@pytest.mark.parametrize("name", ALL)
+def variants(names):
+    """Return the names, followed by those of the same measures with other spectral norms."""
+    return [*names, *(name + end for name in names for end in ("_fft", "_op") if name + end in MEASURES)]
+
+
+@pytest.mark.parametrize("name", variants(VALUES | WITH_MARGIN))
 def test_t1(name):
-    assert value(name, t1()) == pytest.approx(VALUES[plain(name)], rel=1e-6)
+    assert value(name, t1(), T1) == pytest.approx((VALUES | WITH_MARGIN)[plain(name)], rel=1e-6)
+
+
+#: Kernels, with which the weights have moved from ones, or not at all.
+HOPELESS = {
+    "dead": (np.zeros((2, 2)), np.zeros((2, 2))),
+    "saturated": (1e8 * np.eye(2), np.array([[1e8, 0], [1e8, 0]])),
+    "wrong": (np.eye(2), np.array([[0, 1.0], [0, 1.0]])),
+}
+
+
+@pytest.mark.parametrize("name", variants([*VALUES, *WITH_MARGIN, *BOUNDS]))
+@pytest.mark.parametrize("kind", ["dead", rest("saturated"), rest("wrong")])
+def test_hopeless_networks_have_finite_values(name, kind):
+    network = dense(*HOPELESS[kind])
+    for initial in (network.get_weights(), [np.ones((2, 2))] * 2):
+        network.initial_weights = initial
+        assert math.isfinite(value(name, network, T1))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "l2_norm", "param_norm", "fro_dist", "dist_spec_init_fft", "path_norm", "inverse_margin", "log_prod_of_fro",
+        "log_sum_of_spec", "log_prod_of_spec_op", "log_prod_of_spec_over_margin_fft",
+    ],
+)  # fmt: skip
+def test_normalization_by_the_number_of_examples(name):
+    found = value(name, t1(), dataset([[1.0, 1.0]] * 5, [0] * 5), normalization="dziugaite")
+    plainly = (VALUES | WITH_MARGIN)[plain(name)]
+    expected = (plainly - math.log(5)) / 2 if name.startswith("log_") else math.sqrt(plainly / 5)
+    assert found == pytest.approx(expected)
 
 
 def test_path_norm_of_all_paths_and_biases():
@@ -66,23 +131,6 @@ def test_path_norm_leaves_average_pooling_and_ignores_a_final_softmax():
     model = gaussian(sequential((4, 4, 2), first, layers.AveragePooling2D(4), layers.Flatten(), second))
     first, second = (array**2 for array in model.get_weights())
     assert value("path_norm", model) == pytest.approx(np.sum(first[0, 0] @ second), rel=1e-6)
-
-
-def gated(flow):
-    return layers.Multiply(name="gate")([layers.Dense(3)(flow), layers.Dense(3, "sigmoid")(flow)])
-
-
-def attended(flow):
-    places = layers.Reshape((2, 2))(layers.Dense(4)(flow))
-    return layers.Flatten()(layers.Dot(2, name="gate")([places, places]))
-
-
-@pytest.mark.parametrize("join", [gated, attended, lambda flow: layers.Softmax(name="gate")(layers.Dense(3)(flow))])
-def test_path_norm_refuses_products_of_paths(join):
-    source = tf.keras.Input((4,))
-    model = tf.keras.Model(source, layers.Dense(2)(join(source)))
-    with pytest.raises(MeasureUnavailable, match="needs paths of weights alone: layer gate"):
-        value("path_norm", model)
 
 
 def test_path_norm_squares_scale_and_shift_of_a_normalization_in_front_of_an_activation():
@@ -143,22 +191,6 @@ def test_path_norm_adds_what_is_subtracted():
 
 
 @pytest.mark.parametrize(
-    "layer",
-    [layers.UpSampling2D(2, interpolation="bicubic", name="signed"),
-     layers.Normalization(axis=(1, 2), mean=0.0, variance=4.0, name="signed")],
-)  # fmt: skip
-def test_path_norm_refuses_layers_whose_signs_it_cannot_square(layer):
-    model = sequential((4, 4, 1), layers.Conv2D(3, 2), layer, layers.Flatten(), layers.Dense(2))
-    with pytest.raises(MeasureUnavailable, match=r"needs paths of weights alone: layer signed .* has signs of its own"):
-        value("path_norm", model)
-
-
-def test_path_norm_refuses_activations_that_turn_signs():
-    with pytest.raises(MeasureUnavailable, match="needs activations that are positive where their inputs are"):
-        value("path_norm", dense(FIRST, SECOND, activation="log_sigmoid"))
-
-
-@pytest.mark.parametrize(
     ("name", "shift"),
     [
         ("log_prod_of_fro", 2 * math.log(3)), ("log_prod_of_spec", 2 * math.log(3)), ("log_sum_of_fro", math.log(3)),
@@ -170,19 +202,12 @@ def test_scaling_one_layer_shifts_logarithms(name, shift):
     assert value(name, scaled_t1(1, 3)) - value(name, t1()) == pytest.approx(shift, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if plain(name) in OF_CHANGE])
+@pytest.mark.parametrize("name", variants(OF_CHANGE))
 def test_weights_that_have_not_moved(name):
     model = t1()
     model.initial_weights = model.get_weights()
     limit = math.log(15) + 1.5 * math.log(1e-30) if name.startswith("spectral_complexity") else 0
     assert value(name, model) == pytest.approx(limit)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_dead_network_has_finite_norms(name):
-    model = dense(np.zeros((2, 3)), np.zeros((3, 2)))
-    model.initial_weights = [np.ones((2, 3)), np.ones((3, 2))]
-    assert math.isfinite(value(name, model))
 
 
 def test_ranks_of_zeros_and_of_products():
@@ -194,23 +219,9 @@ def test_ranks_of_zeros_and_of_products():
     assert value("effective_rank_sum", dense(low, np.eye(50)[:, :2])) == pytest.approx(1 + 2, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["l2_norm", "param_norm", "fro_dist", "dist_spec_init_fft", "path_norm"])
-def test_normalization_of_norms(name):
-    found = value(name, t1(), dataset([[1.0, 1.0]] * 5, [0] * 5), normalization="dziugaite")
-    assert found == pytest.approx(math.sqrt(VALUES[plain(name)] / 5))
-
-
-@pytest.mark.parametrize("name", ["log_prod_of_fro", "log_sum_of_spec", "log_prod_of_spec_op"])
-def test_normalization_of_logarithms(name):
-    found = value(name, t1(), dataset([[1.0, 1.0]] * 5, [0] * 5), normalization="dziugaite")
-    assert found == pytest.approx((VALUES[plain(name)] - math.log(5)) / 2)
-
-
 def test_a_wrong_parameter_is_refused():
     with pytest.raises(TypeError, match="fft_size"):
         value("log_prod_of_spec", t1(), fft_size="layer")
-    with pytest.raises(ValueError, match="fft_size: expected layer or dataset, found image"):
-        value("log_prod_of_spec_fft", t1(), fft_size="image")
 
 
 def test_distance_from_init_counts_every_array():
@@ -219,3 +230,52 @@ def test_distance_from_init_counts_every_array():
     pairs = zip(gaussian(model).get_weights(), model.initial_weights, strict=True)
     expected = sum(((final - initial) ** 2).sum(dtype=np.float64) for final, initial in pairs)
     assert value("distance_from_init", model) == pytest.approx(expected, rel=1e-6)
+
+
+def with_margins(margins):
+    """Return a network of two classes and a training set on which it has these margins."""
+    return dense([[1.0, 0.0]]), dataset(np.reshape(margins, (-1, 1)), [0] * len(margins))
+
+
+@pytest.mark.parametrize("name", variants(BOUNDS))
+def test_spectral_bound_of_t1(name):
+    constant = 84 * math.sqrt(2) * 2 * math.sqrt(2) + math.sqrt(math.log(4 * 2))
+    expected = math.log(225 * BOUNDS[plain(name)] * constant**2 + math.log(1 / 0.05))
+    assert value(name, t1(), T1, delta=0.05) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("number", "rank"), [(1, 1), (9, 1), (10, 1), (19, 1), (20, 2), (30, 3)])
+def test_the_margin_is_the_smallest_but_a_tenth(number, rank):
+    margins = np.random.default_rng(0).permutation(number) + 1.0
+    assert value("neg_output_margin", *with_margins(margins)) == -rank
+    assert value("inverse_margin", *with_margins(margins)) == pytest.approx(1 / rank**2)
+
+
+def test_percentiles_between_margins_and_misclassified_examples():
+    margins = np.arange(1.0, 12.5)
+    found = value("neg_output_margin", *with_margins(margins), percentile_method="linear")
+    assert found == pytest.approx(-np.percentile(margins, 10))
+    network = with_margins([-2.0, 5.0])
+    assert (value("neg_output_margin", *network), value("normalized_margin", *network)) == (2, 2)
+    for options, expected in (({}, 1e12), ({"margin_floor": 0.1}, 100), ({"parity_abs": True}, 1 / 4)):
+        assert value("inverse_margin", *network, **options) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", variants(WITH_MARGIN))
+def test_the_scale_of_the_logits(name):
+    is_invariant = plain(name) in ("log_spec_orig_main", "normalized_margin") or plain(name).endswith("_over_margin")
+    assert (value(name, scaled_t1(1, 7), T1) == pytest.approx(value(name, t1(), T1), rel=1e-5)) == is_invariant
+
+
+@pytest.mark.parametrize(("kernel", "expected"), [(np.zeros((2, 5)), math.log(5)), ([[1e4, 0.0], [0.0, 0.0]], 0)])
+def test_uniform_and_certain_answers(kernel, expected):
+    found = [value(name, dense(kernel), T1) for name in ("neg_entropy", "cross_entropy")]
+    assert found == pytest.approx([-expected, expected])
+
+
+def test_a_subsample_is_drawn_by_seed():
+    model, data = with_margins(np.random.default_rng(0).normal(size=200))
+    for name in ("neg_output_margin", "cross_entropy", "neg_entropy"):
+        found = [value(name, model, data, n_samples=50, seed=seed) for seed in (0, 0, 1)]
+        assert found[0] == found[1] != found[2]
+        assert value(name, model, data) == pytest.approx(value(name, model, data, n_samples=200, seed=1))

@@ -1,4 +1,4 @@
-"""Tests of operations in place of Keras layers: they compute the same, and unknown layers are left to Keras."""
+"""Tests of operations in place of Keras layers, and of activations that are known by their names."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,9 @@ import tensorflow as tf
 from small_networks import layers, sequential
 
 from baselines.network import Network, Node, read_nodes
+from baselines.network.hidden import is_bent
 from baselines.network.operations import Operation, operation
+from harness.worker.architecture import build_model
 
 IMAGE, SEQUENCE, VOLUME, VECTOR = (6, 7, 4), (9, 4), (4, 5, 4, 4), (5,)
 
@@ -90,3 +92,26 @@ def test_masks_go_through_a_network_as_they_do_in_keras():
     network = Network(read_nodes(model))
     assert not any(isinstance(network.layer(place), Operation) for place in range(len(network.nodes)))
     assert network.outputs(inputs)[0] == pytest.approx(model(inputs).numpy(), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["hard_sigmoid", "hard_sigmoid_of_keras_2"])
+def test_a_hard_sigmoid_has_a_name_and_pieces(name: str) -> None:
+    layers = [
+        {"class_name": "Dense", "config": {"units": 5, "activation": name}},
+        {"class_name": "Dense", "config": {"units": 3}},
+    ]
+    model = build_model({"format": "layers", "input_shape": [4], "layers": layers}, tf.keras)
+    nodes = read_nodes(model).nodes
+    assert [node.config.get("activation") for node in nodes] == ["linear", name, "linear"]
+    assert is_bent(nodes[1])
+    computing = operation(nodes[1], "float32")
+    assert computing is not None
+    inputs = tf.constant(np.linspace(-4, 4, 9, dtype=np.float32)[:, None])
+    expected = np.clip(inputs / 5 + 0.5, 0, 1) if name.endswith("2") else np.clip(inputs / 6 + 0.5, 0, 1)
+    np.testing.assert_allclose(computing(inputs), expected, atol=1e-6)
+
+
+def test_outputs_of_a_hard_sigmoid_are_probabilities_without_logits() -> None:
+    layers = [{"class_name": "Dense", "config": {"units": 3, "activation": "hard_sigmoid_of_keras_2"}}]
+    model = build_model({"format": "layers", "input_shape": [4], "layers": layers}, tf.keras)
+    assert "hard_sigmoid_of_keras_2" in str(read_nodes(model).no_logits)

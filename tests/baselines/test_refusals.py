@@ -1,10 +1,10 @@
-"""Tests of inputs that every measure refuses, and of inputs that every measure accepts."""
+"""Tests of inputs that every measure refuses, of those that single measures refuse, and of wrong parameters."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from measure_values import values
-from small_networks import dataset, gaussian, layers, sequential
+from small_networks import dataset, dense, gaussian, layers, sequential, t1
 
 import baselines
 from baselines import MEASURES, MeasureUnavailable
@@ -153,8 +153,205 @@ def test_a_value_that_is_no_number_is_refused_with_what_came_out(data):
         baselines.load("geometric_complexity")(model, data)
 
 
-@pytest.mark.parametrize("name", ["kv_margin", "kv_gn_margin"])
-def test_representations_whose_squares_are_not_finite_are_refused(name):
-    images = 1e30 * np.random.default_rng(0).normal(size=(30, 6, 6, 1))
-    with pytest.raises(MeasureUnavailable, match="needs representations whose squares are finite"):
-        baselines.load(name)(small(), dataset(images, np.arange(30) % 3))
+def no_hidden_layer():
+    return dense([[1.0, -1.0], [0.0, 0.0]])
+
+
+def dead():
+    return dense(np.zeros((2, 3)), np.zeros((3, 2)))
+
+
+def image(*parts, shape=(4, 4, 1), outputs=3):
+    return sequential(shape, *parts, layers.Flatten(), layers.Dense(outputs))
+
+
+def joined(join):
+    """A network without activations, the middle of which is computed by `join`."""
+    source = tf.keras.Input((2,))
+    return tf.keras.Model(source, layers.Dense(2)(join(source)))
+
+
+def gated(flow):
+    return layers.Multiply(name="gate")([layers.Dense(3)(flow), layers.Dense(3, "sigmoid")(flow)])
+
+
+def attended(flow):
+    places = layers.Reshape((2, 2))(layers.Dense(4)(flow))
+    return layers.Flatten()(layers.Dot(2, name="gate")([places, places]))
+
+
+def around(source):
+    """A connection around the only hidden layer."""
+    return layers.Add()([layers.Dense(2)(source), layers.Dense(2)(layers.Dense(2, "relu")(source))])
+
+
+def labelled(*labels):
+    """The first of three points with these labels."""
+    return dataset([[1.0, 0.0], [3.0, 1.0], [-7.0, 2.0]][: len(labels)], labels)
+
+
+def images_of(*shape, n=6):
+    return dataset(np.random.default_rng(0).random((n, *shape)), np.arange(n) % 3)
+
+
+SAME = dataset(np.ones((4, 2)), [0, 1, 0, 1])
+LATTICE = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2)
+DRAWN = np.random.default_rng(0).normal(size=(20, 20))
+
+NO_LAYER = "needs a hidden layer that is not linear"
+NO_PATH = "needs paths of weights alone: layer gate"
+SIGNED = r"needs paths of weights alone: layer signed .* has signs of its own"
+OF_TWO = "needs examples of two classes"
+TWO_OF_A_CLASS = "needs two examples of a class"
+NO_RANGE = "needs inputs that are not all the same, found 1 only"
+ALIKE = "needs a layer with eigenvalues that are not all equal"
+COLOURS = "needs images with 1, 3 or 4 channels"
+JITTERED = ("gi", "augmented_subset_error", "pr_mean_error")
+
+#: A measure, a network and its data, and the reason for which the measure refuses.
+REFUSALS = [
+    *[(name, dead, SAME, NO_RANGE) for name in ("adversarial_error", "fgsm_error", "auto_pgd_margin")],
+    ("deepfool_margin", dead, labelled(0, 1, 0), "have a gradient"),
+    ("constrained_margin", no_hidden_layer, labelled(1, 1, 0), "classified correctly"),
+    ("constrained_margin", no_hidden_layer, dataset([[1.0, 0.0]] * 3, [0, 0, 0]), "inputs that differ"),
+    ("lotfi_compression_bound", no_hidden_layer, labelled(1, 1), "needs a right answer"),
+    ("kv_margin", no_hidden_layer, labelled(0, 0, 1), "needs a hidden layer"),
+    ("kv_margin", t1, labelled(0, 1), "a class with two examples"),
+    ("davies_bouldin_index", t1, labelled(0, 0, 0), f"{OF_TWO}, which this training set lacks"),
+    ("davies_bouldin_index", no_hidden_layer, labelled(0, 1, 1), "needs a hidden layer"),
+    ("dbi_mixup", t1, labelled(0, 0, 0), OF_TWO),
+    ("mixup_error", t1, labelled(0, 1), f"{TWO_OF_A_CLASS}, which this training set lacks"),
+    ("manifold_mixup_error", t1, labelled(0, 1), f"{TWO_OF_A_CLASS}, which this training set lacks"),
+    *[
+        ("manifold_mixup_error", lambda before=before: sequential((2,), *before, layers.Dense(2)), SAME, NO_LAYER)
+        for before in ([], [layers.ReLU()], [layers.Dense(5)], [layers.Dropout(0.5), layers.Flatten()])
+    ],
+    *[
+        (name, lambda: tf.keras.Model(source := tf.keras.Input((2,)), around(source)), SAME, f"{NO_LAYER} and that no")
+        for name in ("gi_intra_l1", "pal_inter_l1")
+    ],
+    *[
+        (f"gi_{kind}_l{layer}", t1, labelled(*labels), reason)
+        for kind, labels, reason in (
+            ("intra", [0, 1], TWO_OF_A_CLASS), ("intra", [0], TWO_OF_A_CLASS), ("inter", [1, 1, 1], OF_TWO),
+            ("inter", [1], OF_TWO),
+        )
+        for layer in (0, 1)
+    ],
+    *[(name, t1, labelled(0, 0, 1), "two classes with two examples each") for name in ("cdnv", "neural_collapse_nc1")],
+    ("intrinsic_dimension", lambda: dense(np.eye(2), np.eye(2, 3)), dataset(LATTICE, [0] * 36), "are not equally far"),
+    (
+        "intrinsic_dimension_peak", lambda: dense(np.eye(2), np.eye(2, 3)), dataset(LATTICE, [0] * 36),
+        "needs layers in which the two nearest of three",
+    ),
+    (
+        "neural_collapse_nc3",
+        lambda: sequential((4, 4, 1), layers.Conv2D(3, 2), layers.GlobalMaxPooling2D()), images_of(4, 4, 1),
+        "it has 1 numbers, and the kernel takes in 4",
+    ),
+    ("alpha_req", t1, labelled(0, 1, 0), "of 12 dimensions or more"),
+    ("ntk_alignment", t1, labelled(0, 0, 0), "examples of two classes"),
+    ("ntk_complexity", dead, SAME, "needs gradients of the logits, which are all 0"),
+    *[
+        (name, t1, labelled(0), "needs two training examples")
+        for name in ("neg_stiffness_cosine", "linear_regions_met", "pacbayes_optimized", "marginal_likelihood_bound")
+    ],
+    ("marginal_likelihood_bound", t1, dataset(np.zeros((5, 2)), np.zeros(5)), "outputs are finite and not all 0"),
+    *[
+        ("tic_trace", lambda logit=logit: dense([[logit, -logit], [0, 0]]), labelled(1, 1), "wrong beyond doubt")
+        for logit in (60.0, 1e4)
+    ],
+    (
+        "fisher_trace", lambda: image(layers.Conv2DTranspose(2, 3, name="odd")), images_of(4, 4, 1),
+        r"layer odd \(Conv2DTranspose\)",
+    ),
+    (
+        "relative_flatness:layer=0", lambda: image(layers.Conv2D(2, 2, name="odd")), images_of(4, 4, 1),
+        r"needs a dense layer .* layer odd \(Conv2D\) is not",
+    ),
+    *[
+        (name, lambda kind=kind: sequential((2,), layers.Dense(3, kind, name="bent"), layers.Dense(2)), SAME,
+         r"linear in pieces, unlike layer bent.* \(Activation\)")
+        for name in ("linear_regions_met", "activation_changes", "activation_patterns") for kind in ("gelu", "tanh")
+    ],
+    *[
+        ("path_norm", lambda join=join: joined(join), None, NO_PATH)
+        for join in (gated, attended, lambda flow: layers.Softmax(name="gate")(layers.Dense(3)(flow)))
+    ],
+    *[
+        ("path_norm", lambda layer=layer: image(layers.Conv2D(3, 2), layer), None, SIGNED)
+        for layer in (
+            layers.UpSampling2D(2, interpolation="bicubic", name="signed"),
+            layers.Normalization(axis=(1, 2), mean=0.0, variance=4.0, name="signed"),
+        )
+    ],
+    (
+        "path_norm", lambda: dense(np.eye(2), np.eye(2), activation="log_sigmoid"), None,
+        "needs activations that are positive where their inputs are",
+    ),
+    *[
+        (name, make, None, "needs a layer with 8 eigenvalues, which")
+        for name in ("rand_distance", "mp_soft_rank", "alpha") for make in (t1, lambda: dense(np.zeros((7, 12))))
+    ],
+    (
+        "rand_distance:min_eigenvalues=1", lambda: dense(DRAWN[:12, :1]), None,
+        "needs a layer of several input and output channels",
+    ),
+    *[
+        ("alpha", lambda kernel=kernel: dense(kernel), None, ALIKE)
+        for kernel in (np.eye(20), np.linalg.qr(DRAWN)[0], np.diag([3.0] + [0.0] * 19), 1e-4 * DRAWN)
+    ],
+    *[
+        ("augmentation_robustness_penalty", lambda shape=shape: image(shape=shape, outputs=3), images_of(*shape),
+         "needs images")
+        for shape in ((8, 8, 2), (8, 8, 5), (1, 8, 3), (8, 8))
+    ],
+    *[
+        (f"{prefix}_color_jitter", lambda channels=channels: image(shape=(4, 4, channels)), images_of(4, 4, channels),
+         COLOURS)
+        for prefix in JITTERED for channels in (2, 5)
+    ],
+    *[
+        (name, small, dataset(1e30 * np.random.default_rng(0).normal(size=(30, 6, 6, 1)), np.arange(30) % 3),
+         "needs representations whose squares are finite")
+        for name in ("kv_margin", "kv_gn_margin")
+    ],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "make", "examples", "reason"), REFUSALS, ids=[name for name, *_ in REFUSALS])
+def test_a_measure_refuses_what_it_lacks(name, make, examples, reason):
+    model = make()
+    model.initial_weights = model.get_weights()
+    with pytest.raises(MeasureUnavailable, match=reason):
+        baselines.load(name)(model, examples)
+
+
+@pytest.mark.parametrize(
+    ("specification", "message"),
+    [
+        ("adaptive_sharpness_avg:noise=other", "noise: expected normal or uniform, found other"),
+        ("cna_margin:space=odds", "space: expected probabilities or logits, found odds"),
+        ("cna_margin:statistic=min", "statistic: expected max or p10, found min"),
+        ("davies_bouldin_index:layer=5", "layer: expected initial or a number from 0 to 4, found 5"),
+        ("davies_bouldin_index:layer=-1", "layer: expected initial or a number from 0 to 4, found -1"),
+        ("davies_bouldin_index:layer=last", "layer: expected initial or a number from 0 to 4, found last"),
+        ("fisher_trace:label=other", "label: expected true or model"),
+        ("gi_intra_l0:method=simpson", "expected trapezoid or exact, found simpson"),
+        ("gi_rotation:low=0.0,symmetric=True", "symmetric: expected low < 0 < high, found 0.0 and 179.0"),
+        ("gi_rotation:n_alphas=1", "n_alphas: expected 2 or more, found 1"),
+        ("kv_gn_margin:statistic=max", "statistic: expected median or mean"),
+        ("kv_margin:layer=2nd", "layer: expected 1st or 8th"),
+        ("kv_margin:statistic=max", "statistic: expected median or mean"),
+        ("kv_margin_authors:layer=2nd", "layer: expected 1st or 8th"),
+        ("layer_margin_winner:data=plain", "data: expected augmented or mixup"),
+        ("log_prod_of_spec_fft:fft_size=image", "fft_size: expected layer or dataset, found image"),
+        ("neg_output_margin:percentile_method=nearest", "percentile_method: expected kth or linear, found nearest"),
+        ("num_params:normalization=some", "normalization: expected none or dziugaite, found some"),
+        ("pr_mean_error_rotation:low=5.0,high=5.0", "from low to high, found 5.0 to 5.0"),
+        ("relative_flatness:layer=4", "layer: expected a number from -4 to 3, found 4"),
+    ],
+)
+def test_a_value_that_a_parameter_does_not_have_is_refused(specification, message, data):
+    with pytest.raises(ValueError, match=message):
+        baselines.load(specification)(small(), data)

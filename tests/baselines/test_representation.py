@@ -1,16 +1,21 @@
-"""Tests of collapse and dimension of the penultimate representation: closed forms, peers, invariances."""
+"""Tests of the penultimate representation, its classes, and the dimension of each layer's output."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from matrix import rest
-from small_networks import dataset, dense, layers
+from scipy.optimize import minimize
+from scipy.stats import multivariate_normal
+from small_networks import dataset, dense, layers, sequential
 
 import baselines
+from baselines.core import memory
 from baselines.core.subject import Subject
-from baselines.representation.dimension import slope
+from baselines.representation.dimension import slope, two_nn
+from baselines.representation.dimension_by_layer import dimensions
 from baselines.representation.penultimate import penultimate
 
 cdnv, nc1, dimension, rankme = map(baselines.load, ("cdnv", "neural_collapse_nc1", "intrinsic_dimension", "rankme"))
@@ -91,8 +96,6 @@ def test_classes_with_one_example_do_not_count(measure):
     points, labels = clusters()
     more = np.concatenate([points, [[50.0] * 5]]), np.append(labels, 3)
     assert value(measure, *more) == pytest.approx(value(measure, points, labels), rel=1e-6)
-    with pytest.raises(baselines.MeasureUnavailable, match="two classes with two examples each"):
-        value(measure, PAIRS, [0, 0, 0, 1])
 
 
 def test_the_representation_is_what_the_last_weight_layer_takes_in():
@@ -143,12 +146,6 @@ def test_examples_without_a_ratio_of_distances_do_not_count():
     assert value(dimension, np.repeat(points[:2], 3, axis=0), np.zeros(6)) == 0
 
 
-def test_a_lattice_has_no_intrinsic_dimension():
-    points = np.stack(np.meshgrid([0, 1, 2], [0, 1, 2]), axis=-1).reshape(-1, 2)
-    with pytest.raises(baselines.MeasureUnavailable, match="are not equally far, which are lacking"):
-        value(dimension, points, np.zeros(9))
-
-
 @pytest.mark.parametrize(("spectrum", "expected"), [([1, 1, 1, 1], 4), ([1, 0, 0, 0], 1), ([3, 1, 0, 0], 4 / 3**0.75)])
 def test_rank_of_a_known_spectrum(spectrum, expected):
     """The effective rank of the spectrum (3/4, 1/4) is exp of its entropy, 4 / 3^(3/4)."""
@@ -164,3 +161,160 @@ def test_rank_against_a_singular_value_decomposition():
     shares = shares / shares.sum() + 1e-7
     expected = np.exp(-np.sum(shares * np.log(shares)))
     assert value(rankme, points, np.zeros(20)) == pytest.approx(-expected, rel=1e-5)
+
+
+nc2, nc3, nc4 = (baselines.load(f"neural_collapse_nc{number}") for number in (2, 3, 4))
+nearest, ratio, alpha_req, log_me, h_score, confidence, calibration = map(
+    baselines.load,
+    (
+        "nearest_class_mean_error", "participation_ratio", "alpha_req", "log_me", "h_score", "neg_confidence",
+        "expected_calibration_error",
+    ),
+)  # fmt: skip
+
+#: Corners of a simplex of three classes, twice each.
+SIMPLEX = np.repeat(np.eye(3), 2, axis=0)
+THREE = [0, 0, 1, 1, 2, 2]
+
+
+def linear(kernel, points, labels, measure, **parameters):
+    """Return a measure's value on a linear network: its representation is the input, its last kernel is `kernel`."""
+    model = dense(np.eye(np.shape(points)[1]), kernel, activation=None)
+    return measure(model, dataset(points, labels), **parameters)
+
+
+def test_collapse_of_a_simplex_whatever_classes_lack_examples():
+    assert value(nc2, SIMPLEX, THREE) == pytest.approx(0, abs=1e-6)
+    assert linear(np.eye(3), SIMPLEX, THREE, nc3) == pytest.approx(2 - 4 / math.sqrt(6))
+    assert linear(np.eye(3) - 1 / 3, SIMPLEX, THREE, nc3) == pytest.approx(0, abs=1e-6)
+    assert linear(1 / 3 - np.eye(3), SIMPLEX, THREE, nc3) == pytest.approx(4)
+    kernel = np.hstack([np.eye(3) - 1 / 3, [[5.0], [-7.0], [1.0]]])
+    assert linear(kernel, SIMPLEX, THREE, nc3) == pytest.approx(0, abs=1e-6)
+
+
+def test_means_on_a_line_are_far_from_a_simplex():
+    """The means have a Gram matrix with one nonzero eigenvalue; for a simplex, it would have two equal eigenvalues."""
+    means = np.array([-1.0, 0.0, 1.0])
+    gram = np.outer(means, means) / 2
+    simplex = (np.eye(3) - 1 / 3) / math.sqrt(2)
+    expected = math.sqrt(2 - 2 * np.sum(gram * simplex))
+    assert expected == pytest.approx(math.sqrt(2 - math.sqrt(2)))
+    assert value(nc2, np.repeat(means, 2)[:, None], THREE) == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_nearest_mean_and_the_networks_answer():
+    points, labels = [[-1, 0], [0.4, 0], [2, 0], [-0.9, 0]], [0, 0, 1, 1]  # means -0.3 and 0.55
+    assert value(nearest, points, labels) == pytest.approx(2 / 4)
+    answers = [[1, -1], [0, 0]]  # class 0 where x > 0
+    assert linear(answers, points, labels, nc4) == pytest.approx(4 / 4)
+    assert linear(-np.array(answers), points, labels, nc4) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(("scales", "expected"), [((1, 1), 2), ((2, 1), (4 + 1) ** 2 / (16 + 1)), ((0, 0), 0)])
+def test_variance_in_equal_and_in_unequal_parts(scales, expected):
+    square = [[1, 1], [1, -1], [-1, 1], [-1, -1]]
+    assert value(ratio, np.multiply(square, scales), [0, 0, 1, 1]) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0, 2.0])
+def test_a_power_law_of_variances(exponent):
+    directions = np.linalg.qr(np.random.default_rng(0).normal(size=(61, 60)) - 1)[0]
+    directions = np.linalg.svd(directions - directions.mean(axis=0), full_matrices=False)[0]
+    points = directions * np.arange(1, 61) ** (-exponent / 2)
+    assert value(alpha_req, points, np.zeros(61)) == pytest.approx(abs(exponent - 1), abs=1e-3)
+
+
+def test_the_evidence_is_the_largest_that_precisions_give():
+    points, labels = clusters()
+    points = points.astype(np.float32).astype(float)
+
+    def minus_evidence(logs, target):
+        weights, noise = np.exp(-logs)  # variances
+        covariance = weights * points @ points.T + noise * np.eye(len(points))
+        return -multivariate_normal.logpdf(target, np.zeros(len(points)), covariance)
+
+    targets = (labels[:, None] == np.arange(3)).T.astype(float)
+    best = [minimize(minus_evidence, [1.0, 1.0], args=(target,), method="Nelder-Mead").fun for target in targets]
+    assert value(log_me, points, labels) == pytest.approx(np.mean(best) / len(points), rel=1e-4)
+
+
+def test_labels_that_are_fitted_exactly_and_a_representation_of_zeros_have_an_evidence():
+    assert math.isfinite(value(log_me, np.eye(6), THREE))
+    assert math.isfinite(value(log_me, np.zeros((6, 2)), THREE))
+    assert value(log_me, SIMPLEX, THREE) < value(log_me, np.zeros((6, 2)), THREE)
+
+
+def test_h_score_of_collapsed_classes_and_against_covariances():
+    assert value(h_score, SIMPLEX, THREE) == pytest.approx(-2, rel=1e-6)
+    assert value(h_score, PAIRS, [0, 0, 1, 1]) == pytest.approx(-1, rel=1e-6)
+    assert value(h_score, np.zeros((4, 2)), [0, 0, 1, 1]) == 0
+    points, labels = clusters()
+    means = np.stack([points[labels == label].mean(axis=0) for label in range(3)])[labels]
+    expected = np.trace(np.linalg.pinv(np.cov(points.T)) @ np.cov(means.T))
+    assert value(h_score, points, labels) == pytest.approx(-expected, rel=1e-5)
+
+
+def test_confidence_and_calibration():
+    """Half of the predictions with probability 0.8 are right, and the prediction with probability 0.6 is right."""
+    given = np.eye(2), np.log([[0.8, 0.2], [0.8, 0.2], [0.4, 0.6]]), [0, 1, 1]
+    assert linear(*given, confidence) == pytest.approx(-(0.8 + 0.8 + 0.6) / 3, rel=1e-6)
+    assert linear(*given, calibration) == pytest.approx((2 * 0.3 + 0.4) / 3, rel=1e-6)
+    assert linear(*given, calibration, n_bins=1) == pytest.approx(2.2 / 3 - 2 / 3, rel=1e-5)
+    assert linear(100 * np.eye(2), [[1, 0], [0, 1]], [0, 1], calibration) == pytest.approx(0, abs=1e-12)
+
+
+peak, last_to_peak = map(baselines.load, ("intrinsic_dimension_peak", "intrinsic_dimension_last_to_peak"))
+DRAW = np.random.default_rng(0)
+POINTS = DRAW.normal(size=(500, 4))
+SPREAD_DATA = dataset(POINTS, [0] * 500)
+
+
+def of_ranks(*widths):
+    """Return a of_ranks network: the output of layer i has 20 units, but only `widths[i]` dimensions."""
+    kernels = [
+        np.linalg.qr(DRAW.normal(size=(before, before)))[0][:, :width] @ DRAW.normal(size=(width, after))
+        for before, width, after in zip((4, *[20] * (len(widths) - 1)), widths, [20] * len(widths), strict=True)
+    ]
+    return dense(*kernels, DRAW.normal(size=(20, 3)), activation=None)
+
+
+def test_linear_layers_have_the_dimension_of_their_image_and_measures_look_at_the_peak():
+    model = of_ranks(4, 2, 1)
+    found = dimensions(Subject(model, SPREAD_DATA), 500, 0.9, 0)
+    assert found[:-1] == pytest.approx([4, 2, 1], rel=0.15)
+    assert found[-1] == found[-2]
+    assert peak(model, SPREAD_DATA) == found.max()
+    assert last_to_peak(model, SPREAD_DATA) == found[-1] / found.max()
+    assert last_to_peak(of_ranks(4), SPREAD_DATA) == 1
+    assert last_to_peak(dense(DRAW.normal(size=(4, 3))), SPREAD_DATA) == 1
+
+
+def test_layers_in_which_neighbours_are_equally_far_are_left_out():
+    places = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2)
+    data = dataset(places, [0] * 36)
+    hidden = [layers.Dense(2, name="copy"), layers.Dense(2, "sigmoid", name="bent")]
+    model = sequential((2,), *hidden, layers.Dense(3))
+    for layer, kernel in zip(model.layers, (np.eye(2), [[0.1, 0.2], [0.05, -0.3]]), strict=False):
+        layer.set_weights([np.array(kernel), np.zeros(2)])
+    found = dimensions(Subject(model, data), 500, 0.9, 0)
+    assert np.isnan(found).tolist() == [True, False, False]
+    assert peak(model, data) == found[1]
+
+
+def test_a_layer_of_one_point_has_dimension_0():
+    model = dense(np.eye(4), np.zeros((4, 4)), np.eye(4, 3), activation=None)
+    found = dimensions(Subject(model, SPREAD_DATA), 500, 0.9, 0)
+    assert found == pytest.approx([4, 0, 0], rel=0.15)
+    assert last_to_peak(model, SPREAD_DATA) == 0
+    dead = dense(np.zeros((4, 4)), np.eye(4, 3))
+    assert (peak(dead, SPREAD_DATA), last_to_peak(dead, SPREAD_DATA)) == (0, 1)
+
+
+def test_a_layer_is_read_in_blocks_of_features_and_refused_if_it_does_not_fit(monkeypatch):
+    points = DRAW.normal(size=(60, 50)).astype(np.float32) + 100
+    expected = two_nn(points, 0.9)
+    monkeypatch.setattr("baselines.representation.dimension.COLUMNS", 7)
+    assert two_nn(points, 0.9) == expected
+    monkeypatch.setenv(memory.LIMIT, "1000")
+    with pytest.raises(baselines.MeasureUnavailable, match=r"what 500 examples are in a layer.* a smaller n_samples"):
+        peak(of_ranks(4), SPREAD_DATA)

@@ -21,6 +21,7 @@ class Written:
     data: tf.data.Dataset
     other: object
     other_data: tf.data.Dataset
+    setting: tuple[object, str, object] | None = None  #: attribute that has another value while the second one runs
 
 
 def drawn(model, seed=0):

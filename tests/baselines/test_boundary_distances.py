@@ -1,12 +1,15 @@
-"""Tests of attacks on inputs, DeepFool among them: exact on linear networks, and independent of scales."""
+"""Tests of attacks on inputs, and of distances from the decision boundary in the input space."""
+
+import math
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, dense, layers, sequential
+from small_networks import dataset, dense, labelled, layers, sequential
 
 import baselines
 from baselines.core.subject import Subject
+from baselines.margin.constrained_margin import boundary_distances, elbow, leading_components
 from baselines.margin.deepfool import _changes
 
 pgd, fgsm, margin = map(baselines.load, ("adversarial_error", "fgsm_error", "auto_pgd_margin"))
@@ -66,13 +69,10 @@ def test_answers_beyond_doubt_are_no_shield(measure, factor):
     assert errors[1] == pytest.approx(errors[0], abs=0.15)  # the second class of three counts less
 
 
-def test_a_dead_network_cannot_be_attacked_and_constant_inputs_have_no_range():
+def test_a_dead_network_cannot_be_attacked():
     dead = dense(np.zeros((5, 4)), np.ones((4, 3)))
     data = dataset(POINTS, np.zeros(len(POINTS)))
     assert (pgd(dead, data), fgsm(dead, data), margin(dead, data)) == (0, 0, -1)
-    for measure in (pgd, fgsm, margin):
-        with pytest.raises(baselines.MeasureUnavailable, match="needs inputs that are not all the same, found 1 only"):
-            measure(dead, dataset(np.ones((4, 5)), [0] * 4))
 
 
 deepfool = baselines.load("deepfool_margin")
@@ -125,5 +125,103 @@ def test_examples_without_a_size_or_a_gradient_do_not_count():
     expected = deepfool(dense(kernel), dataset(EXAMPLES, OF_EXAMPLES))
     more = np.concatenate([EXAMPLES, np.zeros((3, 5))])
     assert deepfool(dense(kernel), dataset(more, np.zeros(43))) == pytest.approx(expected, rel=1e-5)
-    with pytest.raises(baselines.MeasureUnavailable, match="have a gradient"):
-        deepfool(dense(np.zeros((5, 4)), np.ones((4, 3))), dataset(EXAMPLES, OF_EXAMPLES))
+
+
+constrained_margin = baselines.load("constrained_margin")
+
+
+def stretched_images(n=200, seed=0):
+    """Return examples whose variance lies mostly along the first two axes."""
+    return np.random.default_rng(seed).normal(size=(n, 5)) * [10, 8, 0.3, 0.2, 0.1]
+
+
+def test_a_linear_network():
+    """The boundary is a hyperplane. Within a subspace, its distance is the margin over the norm of the projected
+    normal.
+    """
+    rng = np.random.default_rng(1)
+    kernel = rng.normal(size=(5, 2))
+    model, points = dense(kernel), stretched_images()
+    normal = kernel[:, 0] - kernel[:, 1]
+    centered = points.astype(np.float32) - points.astype(np.float32).mean(axis=0)
+    plane = np.linalg.svd(centered, full_matrices=False)[2][:2]
+    expected = np.mean(np.abs(points @ normal)) / np.linalg.norm(plane @ normal)
+    for parameters in ({"n_components": 2}, {"n_components": 2, "n_steps": 1}, {"n_components": 2, "rate": 1.0}):
+        assert constrained_margin(model, labelled(model, points), **parameters) == pytest.approx(-expected, rel=1e-4)
+    whole = np.mean(np.abs(points @ normal)) / np.linalg.norm(normal)
+    assert constrained_margin(model, labelled(model, points), n_components=9) == pytest.approx(-whole, rel=1e-4)
+    assert expected > whole
+
+
+def test_the_boundary_of_a_network_that_is_not_linear():
+    """The boundary is |x| + |y| = 2, so a point inside has the distance (2 - |x| - |y|) / sqrt 2 from an edge."""
+    kernels = [[1, -1, 0, 0], [0, 0, 1, -1]], [[1.0, 0.0]] * 4
+    model = dense(*kernels, biases=[[0.0] * 4, [0.0, 2.0]])  # logits |x| + |y| and 2
+    points = [[0.9, 0.5], [-0.6, 0.7], [0.5, -0.5], [-0.4, -0.5]]
+    expected = [(2 - abs(x) - abs(y)) / math.sqrt(2) for x, y in points]
+    assert constrained_margin(model, labelled(model, points)) == pytest.approx(-np.mean(expected), rel=1e-4)
+
+
+def curved(seed=3):
+    rng = np.random.default_rng(seed)
+    return dense(rng.normal(size=(2, 16)), rng.normal(size=(16, 3)), biases=[rng.normal(size=16), rng.normal(size=3)])
+
+
+@pytest.mark.rest
+def test_against_a_search_over_a_grid():
+    model = curved()
+    points = np.random.default_rng(4).uniform(-1, 1, size=(30, 2))
+    subject = Subject(model, labelled(model, points))
+    sample = subject.sample(30)
+    found = boundary_distances(subject.network, sample, np.eye(2, dtype=np.float32), 0.25, 60)
+    side = np.linspace(-4, 4, 801)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    answers = model(grid.astype(np.float32)).numpy().argmax(axis=1)
+    nearest = [
+        np.linalg.norm(grid[answers != y] - x, axis=1).min() for x, y in zip(sample.inputs, sample.labels, strict=True)
+    ]
+    assert (found > np.array(nearest) - 0.02).all()  # none is nearer than the boundary
+    assert np.median(found / nearest) < 1.05
+
+
+def rotated_network(rotation, scale_in=1.0, scale_out=1.0):
+    rng = np.random.default_rng(2)
+    return dense(scale_in * rotation.T @ rng.normal(size=(5, 12)), scale_out * rng.normal(size=(12, 3)))
+
+
+@pytest.mark.rest
+def test_rotations_and_scale():
+    """Rotated inputs and larger logits change no value; larger inputs are farther from the boundary."""
+    rotation, points = np.linalg.qr(np.random.default_rng(5).normal(size=(5, 5)))[0], stretched_images()
+    plain = rotated_network(np.eye(5))
+    value = constrained_margin(plain, labelled(plain, points))
+    assert value < 0
+    for model, seen, factor in (
+        (rotated_network(rotation.T), points @ rotation.T, 1),
+        (rotated_network(np.eye(5), scale_out=9), points, 1),
+        (rotated_network(np.eye(5), scale_in=0.5), 2 * points, 2),
+    ):
+        assert constrained_margin(model, labelled(model, seen)) == pytest.approx(factor * value, rel=0.01)
+
+
+def test_wrong_answers_do_not_count():
+    model, points = dense([[1.0, -1.0], [0.0, 0.0]]), [[1.0, 0.0], [3.0, 1.0], [-7.0, 2.0]]
+    assert constrained_margin(model, dataset(points, [0, 0, 0]), n_components=2) == pytest.approx(-2, rel=1e-5)
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_components_are_those_of_a_singular_value_decomposition(n):
+    points = stretched_images(n)
+    subject = Subject(dense(np.ones((5, 2))), dataset(points, np.zeros(n)))
+    found = leading_components(subject, 2, 100, 0)
+    expected = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][:2]
+    assert np.abs(found @ expected.T) == pytest.approx(np.eye(2), abs=1e-3)
+
+
+def test_elbow():
+    """Package kneed 0.9.0 finds the same elbow for the first three curves."""
+    assert elbow(np.array([10.0, 9.0, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5])) == 3
+    assert elbow(1 / np.arange(1, 101)) == 10
+    assert elbow(np.exp(-np.arange(60) / 7)) == 16
+    assert elbow(np.array([2.0, 1.0])) == 2
+    assert elbow(np.ones(4)) == 4
