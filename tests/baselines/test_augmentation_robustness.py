@@ -1,10 +1,11 @@
-"""Tests of the penalty for predictions that change when images are changed as in data augmentation."""
+"""Tests of penalties for predictions that change when images are changed as in data augmentation."""
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given, settings
+from matrix import rest
 from scipy.ndimage import sobel
 from scipy.special import softmax
 from small_networks import dataset, gaussian, images, layers, sequential
@@ -160,3 +161,55 @@ def test_labels_and_a_softmax_at_the_end_do_not_matter_but_the_seed_does():
     assert 0 < expected < 27
     assert others == [expected, expected]
     assert augmentation_robustness_penalty(model, dataset(batch, np.zeros(30)), seed=1) != expected
+
+
+runner_up = baselines.load("augmentation_robustness_runner_up")
+
+
+def wide_network(shape, scale=3.0):
+    model = sequential(shape, layers.Conv2D(4, 2, activation="relu"), layers.Flatten(), layers.Dense(3))
+    draw = np.random.default_rng(1)
+    model.set_weights([scale * draw.normal(size=w.shape) / np.sqrt(w.shape[0]) for w in model.get_weights()])
+    return model
+
+
+def by_image(model, batch, size, n_batches, seed):
+    """Return the measure computed image by image, with the factors of each image's batch and the measure's draws."""
+    batch = batch[: size * n_batches]
+    draw = stream("runner-up", seed)
+    factors = draw.uniform(0.6, 1.6, (2, -(-len(batch) // size)))
+    rectangles = draw_rectangles(len(batch), *batch.shape[1:3], draw)
+    total = 0.0
+    for number, (image, rectangle) in enumerate(zip(batch, rectangles, strict=True)):
+        own = factors[:, [number // size]].astype(np.float32)
+        versions = [image[None], *changed(tf.constant(image[None]), own, rectangle[None])]
+        before, *after = softmax(np.concatenate([model(version).numpy() for version in versions]).astype(float), axis=1)
+        for answer, penalty in zip(after, (6, 1, 2, 3, 1, 12, 2), strict=True):
+            same = answer.argmax() == before.argmax()
+            total += abs(answer.max() - before.max()) if same else penalty
+    return total
+
+
+@pytest.mark.parametrize(("size", "n_batches"), [(8, 2), rest(8, 201), rest(64, 1)])
+def test_the_runner_up_image_by_image(size, n_batches):
+    model, batch = wide_network((8, 8, 3)), images(30, 8, 8, 3)
+    found = runner_up(model, dataset(batch, np.zeros(30)), batch=size, n_batches=n_batches, seed=3)
+    assert found == pytest.approx(by_image(model, batch, size, n_batches, 3), rel=1e-5)
+    assert found > 0
+
+
+def test_the_runner_up_is_a_sum_over_the_first_images_in_their_order():
+    model, batch = wide_network((8, 8, 1)), images(130, 8, 8, 1)
+    data = dataset(batch, np.zeros(130))
+    first = runner_up(model, data, n_batches=1)
+    assert first == runner_up(model, dataset(batch[:64], np.zeros(64)))
+    assert first < runner_up(model, data, n_batches=2) < runner_up(model, data)
+    backwards = runner_up(model, dataset(batch[::-1], np.zeros(130)), n_batches=1)
+    assert backwards != first
+
+
+@pytest.mark.rest
+def test_the_runner_up_has_the_mean_of_the_shuffled_measure_but_for_the_draws():
+    model, batch = wide_network((8, 8, 1)), images(2000, 8, 8, 1)
+    data = dataset(batch, np.zeros(2000))
+    assert runner_up(model, data) / 2000 == pytest.approx(augmentation_robustness_penalty(model, data), rel=0.05)

@@ -136,9 +136,7 @@ def stretched_images(n=200, seed=0):
 
 
 def test_a_linear_network():
-    """The boundary is a hyperplane. Within a subspace, its distance is the margin over the norm of the projected
-    normal.
-    """
+    """Within a subspace, the distance of the boundary is the margin over the norm of the projected normal."""
     rng = np.random.default_rng(1)
     kernel = rng.normal(size=(5, 2))
     model, points = dense(kernel), stretched_images()

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from scipy.optimize import minimize
 from scipy.special import log_softmax
-from small_networks import T1_DATA, dataset, dense, t1
+from small_networks import T1_DATA, dataset, dense, layers, sequential, t1
 from test_gradients import NETWORKS, examples, of_each_logit
 
 import baselines
@@ -142,9 +142,11 @@ def test_definition(deep, layer):
     assert found == pytest.approx(by_definition(kernels, layer % 3, images, labels), rel=1e-3)
 
 
-def test_one_layer_in_closed_form_and_saturated():
+def test_one_layer_in_closed_form_behind_a_convolution_and_saturated():
     """For two classes with p = 1/2, the value is E |x|^2 |w_0 - w_1|^2 / 4."""
     kernel = np.array([[3.0, 3.0], [1.0, -1.0]])
     data = dataset([[2.0, 0.0], [4.0, 0.0]], [0, 1])
     assert relative_flatness(dense(kernel), data) == pytest.approx((4 + 16) / 2 * 4 / 4)
     assert relative_flatness(dense([[1e3, -1e3]]), dataset(np.ones((4, 1)), np.zeros(4))) == pytest.approx(0, abs=1e-6)
+    model = sequential((4, 4, 1), layers.Conv2D(2, 2), layers.Flatten(), layers.Dense(3))
+    assert relative_flatness(model, dataset(np.ones((3, 4, 4, 1)), [0, 1, 2])) > 0

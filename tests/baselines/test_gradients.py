@@ -82,6 +82,12 @@ def of_each_logit(network, image):
     return logits, [[row.numpy() for row in tape.gradient(part, network.variables)] for part in parts]
 
 
+def gradients_of_logits(network, images):
+    """Return the gradients (images, logits, weights) of each image's logits by all weights."""
+    of_images = [of_each_logit(network, image)[1] for image in images]
+    return np.array([[np.concatenate([part.ravel() for part in row]) for row in rows] for rows in of_images], float)
+
+
 def examples(shape, number=20):
     rng = np.random.default_rng(0)
     return rng.normal(size=(number, *shape)), rng.integers(0, 3, number)

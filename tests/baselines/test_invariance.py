@@ -129,9 +129,7 @@ def test_a_network_that_does_not_see_positions():
 
 
 def side_of_a_pixel():
-    """Return a network that tells on which side of the middle a bright pixel is, and images with the pixel on the
-    right.
-    """
+    """Return a network that tells on which side of the middle a bright pixel is, and images with it on the right."""
     batch = np.zeros((3, 8, 8, 1), np.float32)
     batch[:, 2, 4] = 1
     model = sequential((8, 8, 1), layers.Flatten(), layers.Dense(2, use_bias=False))
@@ -193,6 +191,12 @@ def test_augmented_subset_has_a_floor(n_least, shape):
 def test_tiny_images(name, shape):
     batch, model = images(6, *shape), conv(shape)
     assert 0 <= value(name, model, dataset(batch, own_answers(model, batch))) <= 1
+
+
+@pytest.mark.parametrize("channels", [2, 5])
+def test_rotations_need_no_colours(channels):
+    data = dataset(images(5, 4, 4, channels), np.zeros(5))
+    assert all(0 <= value(f"{prefix}_rotation", conv((4, 4, channels)), data) <= 1 for prefix in PREFIXES)
 
 
 @pytest.mark.rest

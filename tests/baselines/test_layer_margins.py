@@ -1,14 +1,16 @@
-"""Tests of distances from the decision boundary, in the input and in hidden layers."""
+"""Tests of margins in the input and in hidden layers: distances from the boundary, and margins over k-variances."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, dataset, dense, labelled, layers, random_kernels, sequential, t1
+from small_networks import T1_DATA, dataset, dense, gaussian, labelled, layers, random_kernels, sequential, t1
 
 import baselines
 from baselines.core.subject import Subject
+from baselines.margin.k_variance import authors_position, hidden_position, k_variance
 from baselines.margin.layer_margin import chosen_positions, distances, signature
 from baselines.margin.winner_margin import augmented
 from baselines.network import INPUT
@@ -141,3 +143,132 @@ def test_a_clearer_network_has_larger_margins():
     measure = baselines.load("layer_margin_winner")
     right, wrong = (measure(model, dataset(inputs, labels)) for labels in (answers.argmax(1), answers.argmin(1)))
     assert right < 0 < wrong
+
+
+kv, kv_gn = baselines.load("kv_margin"), baselines.load("kv_gn_margin")
+
+#: Two classes of two examples: halves are one example each, 2 apart in class 0 and 6 apart in class 1.
+FOUR, OF_FOUR = [[3.0, 1.0], [3.0, -1.0], [-5.0, 3.0], [-5.0, -3.0]], [0, 0, 1, 1]
+
+
+def linear():
+    """The hidden layer is the input; examples of class 0 have the margin 2 x_1, with a gradient of length 2."""
+    return dense(np.eye(2), np.array([[1.0, -1.0], [0.0, 0.0]]), activation=None)
+
+
+@pytest.mark.parametrize("choice", ["", "_authors"])
+def test_two_classes_of_two_examples(choice):
+    """The margins are 6, 6, 10 and 10; each class has half of the examples, and their spreads are 2 and 6."""
+    model, data = linear(), dataset(FOUR, OF_FOUR)
+    assert baselines.load(f"kv_margin{choice}")(model, data) == pytest.approx(-8 / (2 * (2 + 6) / 2), rel=1e-5)
+    assert baselines.load(f"kv_gn_margin{choice}")(model, data) == pytest.approx(-4 / ((2 + 6) / 2), rel=1e-5)
+
+
+def test_median_and_mean():
+    data = dataset([*FOUR, [17.0, 1.0], [17.0, -1.0]], [*OF_FOUR, 0, 0])
+    for measure in (kv, kv_gn):
+        found = [measure(linear(), data, statistic=name) for name in ("median", "mean")]
+        assert found[0] / found[1] == pytest.approx(10 / ((6 + 6 + 10 + 10 + 34 + 34) / 6), rel=1e-5)
+
+
+@pytest.mark.rest
+def test_shares_of_classes():
+    """Class 0 has 2/3 of the examples, all of them twice; its halves are alike (spread 0) or opposite (spread 2)."""
+    data = dataset([*FOUR, *FOUR[:2]], [*OF_FOUR, *OF_FOUR[:2]])
+    expected = [-3 / (2 / 3 * spread + 1 / 3 * 6) for spread in (0, 2)]
+    found = {round(float(kv_gn(linear(), data, seed=seed)), 3) for seed in range(20)}
+    assert sorted(found) == pytest.approx(sorted(expected), abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_k_variance_is_the_best_of_all_matchings(seed):
+    points = np.random.default_rng(seed).normal(size=(11, 3))
+    costs = np.linalg.norm(points[:5, None] - points[None, 5:10], axis=2)
+    best = min(costs[range(5), order].mean() for order in itertools.permutations(range(5)))
+    assert k_variance(points) == pytest.approx(best, rel=1e-5)
+
+
+def test_k_variance_of_shifted_halves_is_the_shift():
+    points = np.random.default_rng(0).normal(size=(40, 6))
+    assert k_variance(np.concatenate([points, points[::-1] + np.array([3, 4, 0, 0, 0, 0])])) == pytest.approx(
+        5, rel=1e-5
+    )
+    assert k_variance(np.ones((10, 3))) == 0
+
+
+def examples(model, n=60, seed=0):
+    """Examples with the model's predictions as labels, a tenth of them changed."""
+    rng = np.random.default_rng(seed)
+    images = rng.normal(size=(n, *model.input_shape[1:])).astype(np.float32)
+    labels = model(images).numpy().argmax(axis=1)
+    return images, np.where(rng.random(n) < 0.1, (labels + 1) % 3, labels)
+
+
+def two_layers():
+    rng = np.random.default_rng(0)
+    return dense(rng.normal(size=(4, 8)), rng.normal(size=(8, 3)))
+
+
+@pytest.mark.parametrize("name", ["kv_margin", "kv_gn_margin"])
+def test_against_numpy(name):
+    """A class' Lipschitz constant is the longest gradient among its examples; with ReLU, gradients differ."""
+    model = two_layers()
+    images, labels = examples(model)
+    sample = Subject(model, dataset(images, labels)).sample(600, 0)
+    first, second = model.get_weights()
+    hidden = np.maximum(sample.inputs @ first, 0)
+    answers = hidden @ second
+    margins, lengths = np.zeros(60), np.zeros(60)
+    for i, label in enumerate(sample.labels):
+        rival = max((j for j in range(3) if j != label), key=lambda j, i=i: answers[i, j])
+        margins[i] = answers[i, label] - answers[i, rival]
+        lengths[i] = np.linalg.norm(second[:, label] - second[:, rival])
+    assert np.bincount(sample.labels).min() > 3
+    spread = 0.0
+    for label in range(3):
+        rows = np.flatnonzero(sample.labels == label)
+        longest = lengths[rows].max() if name == "kv_margin" else 1
+        spread += len(rows) / 60 * k_variance(hidden[rows]) * longest
+    expected = -np.median(margins if name == "kv_margin" else margins / lengths) / spread
+    assert baselines.load(name)(model, dataset(images, labels)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_collapsed_classes_dead_networks_and_lonely_examples():
+    collapsed = dataset([[1, 0], [1, 0], [-1, 0], [-1, 0]], OF_FOUR)
+    assert kv_gn(linear(), collapsed) == pytest.approx(-1 / 1e-12, rel=1e-4)
+    dead = dense(np.zeros((2, 3)), np.zeros((3, 2)))
+    assert kv(dead, dataset(FOUR, OF_FOUR)) == 0
+    more = dataset([*FOUR, [9.0, 9.0]], [*OF_FOUR, 2])
+    three = dense(np.eye(2), [[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]], activation=None)
+    assert kv_gn(three, more) < 0
+
+
+def test_layers():
+    """Layers without effect have no number: of the layers from 0 to 10, 0, 2 and 7 are convolutions, 5 is a pooling."""
+    middle = [
+        layers.Conv2D(3, 3, padding="same"), layers.ReLU(), layers.Conv2D(3, 3, padding="same", activation="relu"),
+        layers.ReLU(), layers.Dropout(0.5), layers.ELU(), layers.MaxPooling2D(), layers.Softmax(),
+        layers.Conv2D(3, 3, padding="same"), layers.ReLU(), layers.Flatten(), layers.Dense(3),
+    ]  # fmt: skip
+    model = sequential((8, 8, 1), *middle)
+    found = Subject(model, None).network
+    assert authors_position(found, "1st") == found.layers[1][1]
+    assert authors_position(found, "8th") == found.layers[6][1]
+    assert hidden_position(found, "1st") == found.layers[1][1]
+    assert hidden_position(found, "8th") == found.layers[8][1]
+    deep = Subject(dense(*[np.eye(2)] * 12), None).network
+    assert deep.shape(authors_position(deep, "1st")) == (2,)
+    for position in (authors_position, hidden_position):
+        assert [position(deep, layer) for layer in ("1st", "8th")] == [1, 15]
+
+
+def test_a_layer_of_pooling_to_itself_in_front_moves_the_authors_choice_alone():
+    def values_of(*front):
+        middle = [layers.Conv2D(3, 3, padding="same", activation="relu") for _ in range(4)]
+        model = gaussian(sequential((6, 6, 1), *front, *middle, layers.Flatten(), layers.Dense(3)))
+        data = dataset(np.random.default_rng(1).random((30, 6, 6, 1)), np.arange(30) % 3)
+        return [baselines.load(f"kv_margin{suffix}")(model, data) for suffix in ("", "_authors")]
+
+    plain, moved = values_of(), values_of(layers.Rescaling(1.0))
+    assert plain[0] == pytest.approx(moved[0], rel=1e-5)
+    assert plain[1] != pytest.approx(moved[1], rel=1e-2)

@@ -270,7 +270,7 @@ SPREAD_DATA = dataset(POINTS, [0] * 500)
 
 
 def of_ranks(*widths):
-    """Return a of_ranks network: the output of layer i has 20 units, but only `widths[i]` dimensions."""
+    """Return a linear network: the output of layer i has 20 units, but only `widths[i]` dimensions."""
     kernels = [
         np.linalg.qr(DRAW.normal(size=(before, before)))[0][:, :width] @ DRAW.normal(size=(width, after))
         for before, width, after in zip((4, *[20] * (len(widths) - 1)), widths, [20] * len(widths), strict=True)

@@ -168,9 +168,7 @@ def test_what_is_not_normalized_needs_no_folding_and_one_search():
 
 @pytest.mark.rest
 def test_each_search_is_made_once(work):
-    """The searches are one for pruning, one each for sigma and sigma', three each for alpha, alpha' and the kit's
-    ratio.
-    """
+    """There is one search for pruning, one each for sigma and sigma', three each for alpha, alpha' and the kit."""
     searches = Counter()
     for key, count in work.items():
         if key[0] == "search":

@@ -28,9 +28,7 @@ def test_random_matrices(shape):
 
 
 def test_square_matrices_have_a_quarter_circle_whose_radius_stays_2():
-    """The values are those of WeightWatcher 0.7.7. The density (4 - x^2)^(1/2) / (pi sigma^2) needs sigma = 1 for
-    integral 1.
-    """
+    """WeightWatcher 0.7.7 gave the values. Only for sigma = 1 the density (4 - x^2)^(1/2) / (pi sigma^2) sums to 1."""
     assert soft_rank(dense(np.eye(24)), None) == pytest.approx(0.440035, abs=1e-5)
     assert soft_rank(dense(np.diag([3.0] + [0.0] * 19)), None) == pytest.approx(0.026661, abs=1e-5)
 
