@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import tensorflow as tf
-from kinds_of_data import class_missing, class_of_one, constant_images, dead, hundred_classes, two_classes
+from kinds_arranged import class_missing, class_of_one, constant_images, dead, hundred_classes, two_classes
 from small_networks import dataset, layers
 from written_twice import IMAGES, Written, answered, chain, drawn, graph, plain, written
 
