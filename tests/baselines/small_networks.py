@@ -47,6 +47,13 @@ def random_kernels(*widths, seed=1):
     return [draw.normal(size=shape) / np.sqrt(shape[0]) for shape in itertools.pairwise(widths)]
 
 
+def random_problem(*widths, n=60, seed=1):
+    """Random kernels of a dense network with these widths, and inputs (n, ...) with random labels (n,)."""
+    draw = np.random.default_rng(seed)
+    kernels = [draw.normal(size=shape) for shape in itertools.pairwise(widths)]
+    return kernels, draw.normal(size=(n, widths[0])), draw.integers(0, widths[-1], n)
+
+
 def labelled(model, images):
     return dataset(images, model(np.asarray(images, np.float32)).numpy().argmax(axis=1))
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from small_networks import dataset, dense
+from small_networks import dataset, dense, random_problem
 from test_sharpness import ONE_FEATURE
 
 import baselines
@@ -81,11 +81,6 @@ def test_each_batch_has_its_own_worst_change_and_weighs_by_its_examples():
     assert found == pytest.approx((pair + single[labels[2]]) / 3, rel=1e-4)
 
 
-def small():
-    rng = np.random.default_rng(1)
-    return [rng.normal(size=(2, 2)), rng.normal(size=(2, 3))], rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
-
-
 def loss_of(first, second, images, labels, normalizes):
     logits = np.maximum(images @ first, 0) @ second
     if normalizes:
@@ -102,7 +97,7 @@ PEER_AVERAGE = {True: -0.01597, False: 0.02735}
 @pytest.mark.rest
 @pytest.mark.parametrize("normalizes", [False, True])
 def test_average_of_the_authors_code(normalizes):
-    (first, second), images, labels = small()
+    (first, second), images, labels = random_problem(2, 2, 3, n=30)
     model, data = dense(first, second), dataset(images, labels)
     found = average(model, data, rho=0.5, normalize_logits=normalizes, n_draws=2000)
     assert found == pytest.approx(PEER_AVERAGE[normalizes], abs=2.5e-3)  # three errors of so many draws
@@ -110,7 +105,7 @@ def test_average_of_the_authors_code(normalizes):
 
 @pytest.mark.parametrize("normalizes", [False, True])
 def test_no_corner_of_the_box_is_worse_than_what_the_search_finds(normalizes):
-    (first, second), images, labels = small()
+    (first, second), images, labels = random_problem(2, 2, 3, n=30)
     rises = []
     for signs in itertools.product([-1, 1], repeat=10):
         scales = 1 + 0.1 * np.array(signs)

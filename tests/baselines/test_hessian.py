@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from matrix import full, rest
 from scipy.special import softmax
-from small_networks import dataset, dense, layers, sequential
+from small_networks import dataset, dense, layers, random_problem, sequential
 
 import baselines
 from baselines.core.eigenvalues import largest_eigenvalue, ritz_values
@@ -51,8 +51,7 @@ def linear():
 
 @pytest.fixture
 def hidden():
-    rng = np.random.default_rng(1)
-    return [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+    return random_problem(4, 6, 3)
 
 
 def test_hessians_of_a_linear_classifier_and_of_a_hidden_layer(linear, hidden):

@@ -204,15 +204,10 @@ def examples(model, n=60, seed=0):
     return images, np.where(rng.random(n) < 0.1, (labels + 1) % 3, labels)
 
 
-def two_layers():
-    rng = np.random.default_rng(0)
-    return dense(rng.normal(size=(4, 8)), rng.normal(size=(8, 3)))
-
-
 @pytest.mark.parametrize("name", ["kv_margin", "kv_gn_margin"])
 def test_against_numpy(name):
     """A class' Lipschitz constant is the longest gradient among its examples; with ReLU, gradients differ."""
-    model = two_layers()
+    model = dense(*random_kernels(4, 8, 3, seed=0))
     images, labels = examples(model)
     sample = Subject(model, dataset(images, labels)).sample(600, 0)
     first, second = model.get_weights()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from small_networks import dataset, dense, tf
+from small_networks import dataset, dense, labelled, random_problem, tf
 from test_sharpness import ONE_FEATURE
 
 import baselines
@@ -13,12 +13,6 @@ from baselines import MeasureUnavailable
 from baselines.core.kl_bound import log_bound
 from baselines.core.streams import stream_seed
 from baselines.sharpness.optimized_bound import CONFIDENCE, complexity
-
-
-def small():
-    rng = np.random.default_rng(1)
-    return [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], dataset(rng.normal(size=(60, 4)), np.arange(60) % 3)
-
 
 low_pass, entropy, energy = map(baselines.load, ("low_pass_loss", "neg_local_entropy", "local_energy"))
 
@@ -55,8 +49,8 @@ def test_energy_of_a_linear_classifier():
 @pytest.mark.rest
 @pytest.mark.parametrize("sigma", [0.01, 1.0])
 def test_entropy_is_at_most_the_filtered_loss_and_both_are_the_loss_without_noise(sigma):
-    (first, second), data = small()
-    model = dense(first, second)
+    (first, second), *examples = random_problem(4, 6, 3)
+    model, data = dense(first, second), dataset(*examples)
     assert 0 <= entropy(model, data, gamma=sigma**-2) <= low_pass(model, data, sigma=sigma)
     loss = baselines.load("cross_entropy")(model, data)
     assert low_pass(model, data, sigma=1e-6) == pytest.approx(loss, rel=1e-4)
@@ -115,12 +109,6 @@ def test_chains_repeat_by_seed_and_tell_if_they_run_away():
         coefficient(dense(np.eye(4), FAIR), COINS, step_size=1e3)
 
 
-def trained():
-    rng = np.random.default_rng(1)
-    kernels, inputs = [rng.normal(size=(4, 8)), rng.normal(size=(8, 3))], rng.normal(size=(300, 4))
-    return kernels, inputs, (np.maximum(inputs @ kernels[0], 0) @ kernels[1]).argmax(axis=1)
-
-
 bound = baselines.load("pacbayes_optimized")
 
 
@@ -174,8 +162,8 @@ def test_the_descent_ends_where_the_objective_is_smallest():
 
 @pytest.mark.rest
 def test_optimized_noise_gives_a_smaller_bound_and_a_way_from_the_start_a_larger_one():
-    kernels, inputs, labels = trained()
-    data = dataset(inputs, labels)
+    kernels, inputs, _ = random_problem(4, 8, 3, n=300)
+    data = labelled(dense(*kernels), inputs)
     near, far = (with_start(dense(*kernels), *(share * kernel for kernel in kernels)) for share in (0.9, -1))
     assert bound(near, data) < 0.9 * bound(near, data, n_steps=0)
     assert bound(near, data) < bound(far, data)

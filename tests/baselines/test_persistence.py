@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from scipy.sparse.csgraph import minimum_spanning_tree
-from small_networks import dataset, dense, layers, sequential
+from small_networks import dataset, dense, layers, random_problem, sequential
 
 import baselines
 from baselines.core.subject import Subject
@@ -172,9 +172,8 @@ def rank_modulo_2(matrix):
     return rank
 
 
-def random_network(seed=0, width=30):
-    draw = np.random.default_rng(seed)
-    return dense(draw.normal(size=(5, width)), draw.normal(size=(width, 3)))
+def random_network(width=30):
+    return dense(*random_problem(5, width, 3, seed=0)[0])
 
 
 DATA = dataset(np.random.default_rng(3).normal(size=(80, 5)), [0] * 80)
