@@ -32,20 +32,39 @@ def value(measure, points, labels, **parameters):
     return measure(showing(points), dataset(points, labels), **parameters)
 
 
-#: Two classes with variance 1 at distance 4, along another axis.
-PAIRS = [[0, -1], [0, 1], [4, -1], [4, 1]]
+TWO, THREE = [0, 0, 1, 1], [0, 0, 1, 1, 2, 2]
+
+#: Two classes with variance 1 at distance 4: along another axis, and along the same.
+PAIRS, ALONG = [[0, -1], [0, 1], [4, -1], [4, 1]], [[-3, 0], [-1, 0], [1, 0], [3, 0]]
+
+#: Corners of a simplex of three classes, twice each, and means on a line.
+SIMPLEX, LINE = np.repeat(np.eye(3), 2, axis=0), [[-1], [-1], [0], [0], [1], [1]]
+SQUARE = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+
+#: Measures of points with these labels.
+CLOSED_FORMS = [
+    ("cdnv", PAIRS, TWO, (1 + 1) / (2 * 16)),
+    ("cdnv", ALONG, TWO, (1 + 1) / (2 * 16)),
+    ("cdnv", [[1, 0], [-1, 0], [1, 0], [-1, 0]], TWO, 1 / (2 * 1e-12)),
+    ("neural_collapse_nc1", PAIRS, TWO, 0),  # no variance in the direction of the means
+    ("neural_collapse_nc1", ALONG, TWO, 1 / 4 / 2),  # Sigma_W is 1, Sigma_B is 4
+    ("neural_collapse_nc1", [[1, 0], [-1, 0], [1, 0], [-1, 0]], TWO, 0),
+    ("neural_collapse_nc2", SIMPLEX, THREE, pytest.approx(0, abs=1e-6)),
+    ("neural_collapse_nc2", LINE, THREE, math.sqrt(2 - math.sqrt(2))),  # one eigenvalue, where a simplex has two
+    ("nearest_class_mean_error", [[-1, 0], [0.4, 0], [2, 0], [-0.9, 0]], TWO, 2 / 4),  # means -0.3 and 0.55
+    ("participation_ratio", SQUARE, TWO, 2),
+    ("participation_ratio", SQUARE * [2, 1], TWO, (4 + 1) ** 2 / (16 + 1)),
+    ("participation_ratio", SQUARE * 0, TWO, 0),
+    ("h_score", SIMPLEX, THREE, -2),
+    ("h_score", PAIRS, TWO, -1),
+    ("h_score", SQUARE * 0, TWO, 0),
+]
 
 
-def test_pairs_of_points_in_closed_form():
-    assert value(cdnv, PAIRS, [0, 0, 1, 1]) == pytest.approx((1 + 1) / (2 * 16))
-    assert value(nc1, PAIRS, [0, 0, 1, 1]) == pytest.approx(0, abs=1e-12)  # no variance in the direction of the means
-    # Sigma_W is 1, Sigma_B is 4 for means at -2 and 2.
-    points = [[-3, 0], [-1, 0], [1, 0], [3, 0]]
-    assert value(nc1, points, [0, 0, 1, 1]) == pytest.approx(1 / 4 / 2)
-    assert value(cdnv, points, [0, 0, 1, 1]) == pytest.approx((1 + 1) / (2 * 16))
-    points = [[1, 0], [-1, 0], [1, 0], [-1, 0]]
-    assert value(cdnv, points, [0, 0, 1, 1]) == pytest.approx(1 / (2 * 1e-12))
-    assert value(nc1, points, [0, 0, 1, 1]) == 0
+@pytest.mark.parametrize(("name", "points", "labels", "expected"), CLOSED_FORMS)
+def test_closed_forms(name, points, labels, expected):
+    found = value(baselines.load(name), points, labels)
+    assert found == (pytest.approx(expected, rel=1e-6) if isinstance(expected, int | float) else expected)
 
 
 def clusters(seed=0, n=90, size=5):
@@ -163,18 +182,13 @@ def test_rank_against_a_singular_value_decomposition():
     assert value(rankme, points, np.zeros(20)) == pytest.approx(-expected, rel=1e-5)
 
 
-nc2, nc3, nc4 = (baselines.load(f"neural_collapse_nc{number}") for number in (2, 3, 4))
-nearest, ratio, alpha_req, log_me, h_score, confidence, calibration = map(
+nc3, nc4, alpha_req, log_me, h_score, confidence, calibration = map(
     baselines.load,
     (
-        "nearest_class_mean_error", "participation_ratio", "alpha_req", "log_me", "h_score", "neg_confidence",
+        "neural_collapse_nc3", "neural_collapse_nc4", "alpha_req", "log_me", "h_score", "neg_confidence",
         "expected_calibration_error",
     ),
 )  # fmt: skip
-
-#: Corners of a simplex of three classes, twice each.
-SIMPLEX = np.repeat(np.eye(3), 2, axis=0)
-THREE = [0, 0, 1, 1, 2, 2]
 
 
 def linear(kernel, points, labels, measure, **parameters):
@@ -184,7 +198,6 @@ def linear(kernel, points, labels, measure, **parameters):
 
 
 def test_collapse_of_a_simplex_whatever_classes_lack_examples():
-    assert value(nc2, SIMPLEX, THREE) == pytest.approx(0, abs=1e-6)
     assert linear(np.eye(3), SIMPLEX, THREE, nc3) == pytest.approx(2 - 4 / math.sqrt(6))
     assert linear(np.eye(3) - 1 / 3, SIMPLEX, THREE, nc3) == pytest.approx(0, abs=1e-6)
     assert linear(1 / 3 - np.eye(3), SIMPLEX, THREE, nc3) == pytest.approx(4)
@@ -192,28 +205,11 @@ def test_collapse_of_a_simplex_whatever_classes_lack_examples():
     assert linear(kernel, SIMPLEX, THREE, nc3) == pytest.approx(0, abs=1e-6)
 
 
-def test_means_on_a_line_are_far_from_a_simplex():
-    """The means have a Gram matrix with one nonzero eigenvalue; for a simplex, it would have two equal eigenvalues."""
-    means = np.array([-1.0, 0.0, 1.0])
-    gram = np.outer(means, means) / 2
-    simplex = (np.eye(3) - 1 / 3) / math.sqrt(2)
-    expected = math.sqrt(2 - 2 * np.sum(gram * simplex))
-    assert expected == pytest.approx(math.sqrt(2 - math.sqrt(2)))
-    assert value(nc2, np.repeat(means, 2)[:, None], THREE) == pytest.approx(expected, rel=1e-6)
-
-
-def test_the_nearest_mean_and_the_networks_answer():
-    points, labels = [[-1, 0], [0.4, 0], [2, 0], [-0.9, 0]], [0, 0, 1, 1]  # means -0.3 and 0.55
-    assert value(nearest, points, labels) == pytest.approx(2 / 4)
+def test_how_often_the_nearest_mean_differs_from_the_networks_answer():
+    points, labels = [[-1, 0], [0.4, 0], [2, 0], [-0.9, 0]], TWO  # means -0.3 and 0.55
     answers = [[1, -1], [0, 0]]  # class 0 where x > 0
     assert linear(answers, points, labels, nc4) == pytest.approx(4 / 4)
     assert linear(-np.array(answers), points, labels, nc4) == pytest.approx(0)
-
-
-@pytest.mark.parametrize(("scales", "expected"), [((1, 1), 2), ((2, 1), (4 + 1) ** 2 / (16 + 1)), ((0, 0), 0)])
-def test_variance_in_equal_and_in_unequal_parts(scales, expected):
-    square = [[1, 1], [1, -1], [-1, 1], [-1, -1]]
-    assert value(ratio, np.multiply(square, scales), [0, 0, 1, 1]) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("exponent", [0.5, 1.0, 2.0])
@@ -244,10 +240,7 @@ def test_labels_that_are_fitted_exactly_and_a_representation_of_zeros_have_an_ev
     assert value(log_me, SIMPLEX, THREE) < value(log_me, np.zeros((6, 2)), THREE)
 
 
-def test_h_score_of_collapsed_classes_and_against_covariances():
-    assert value(h_score, SIMPLEX, THREE) == pytest.approx(-2, rel=1e-6)
-    assert value(h_score, PAIRS, [0, 0, 1, 1]) == pytest.approx(-1, rel=1e-6)
-    assert value(h_score, np.zeros((4, 2)), [0, 0, 1, 1]) == 0
+def test_h_score_against_covariances():
     points, labels = clusters()
     means = np.stack([points[labels == label].mean(axis=0) for label in range(3)])[labels]
     expected = np.trace(np.linalg.pinv(np.cov(points.T)) @ np.cov(means.T))
