@@ -1,4 +1,4 @@
-"""Tests of bounded memory: of the results that measures share, and of measures, which say what they need."""
+"""Tests of memory: results that measures share are of bounded size, and measures say first what they need."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Tests of errors on averages of two examples of a class, and of the winner's submission, which multiplies with one."""
+"""Tests of errors on averages of two examples of a class, and of the winner's submission, a product with them."""
 
 import itertools
 
