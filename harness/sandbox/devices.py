@@ -1,7 +1,7 @@
 """The device nodes and files that a sandbox shows to a call with a GPU.
 
 `NODES` and `FILES` are the whole list; the rest of /dev, /proc and /sys stays as hidden as without a GPU.
-docs/security.md says which entries were seen in use. A call also needs the directory of the driver's libraries, unless
+docs/security.md says where the list comes from. A call also needs the directory of the driver's libraries, unless
 the loader finds them in the system's directories.
 """
 
