@@ -43,7 +43,7 @@ class DataRecipe(Section):
         "oxford_iiit_pet", "npz", "directory",
     ] = Field(description="The dataset (pgdl help datasets).")  # fmt: skip
     path: str | None = Field(
-        None, description="File or directory of `npz`, `directory`, `cinic10`; relative to the recipe."
+        None, description="File or directory with the data of `npz`, `directory` or `cinic10`; relative to the recipe."
     )
     classes: int | None = Field(
         None, ge=2, description="Number of classes: the first classes are used; default: all. A source without test "
@@ -53,7 +53,9 @@ class DataRecipe(Section):
     train_share: float | None = Field(None, gt=0, le=1, description="Share of training images, instead of `n_train`.")
     n_test: int | None = Field(None, ge=1, description="Number of test images, sampled by class; default: all.")
     resize: int | None = Field(None, ge=1, description="Side of the images in pixels; default: unchanged.")
-    channels: Literal[1, 3, 4] | None = Field(None, description="Grey, colour, or colour and an opaque fourth channel.")
+    channels: Literal[1, 3, 4] | None = Field(
+        None, description="1 is grey, 3 colour, 4 colour with an opaque fourth channel."
+    )
     test_perturbation: Parametric | Literal["none"] = Field(
         "none", description="Perturbs every test image by an amount drawn from the whole `perturbation_range`."
     )
@@ -110,14 +112,14 @@ class Training(Section):
         0.0, ge=0, lt=1, description="Share of the training labels that are replaced by another class."
     )
     augmentation: Parametric | Literal["none", "crop_flip", "cifar10_policy"] = Field(
-        "none", description="Augmentation of training images; the parametric ones use data.perturbation_range."
+        "none", description="Augmentation of training images; parametric augmentations use `perturbation_range`."
     )
     augmentation_share: float = Field(1.0, ge=0, le=1, description="Share of the images that are augmented.")
     augmentation_level: float = Field(
         1.0, ge=0, le=1, description="Share of the range from which parametric augmentations draw."
     )
     max_epochs: int = Field(ge=1, description="Maximum number of epochs, whether or not the criterion is met.")
-    stop: Stop = Field(description="The criterion: { cross_entropy = X } or { train_accuracy = X }.")
+    stop: Stop = Field(description="The stopping criterion: { cross_entropy = X } or { train_accuracy = X }.")
     check_every: int = Field(1, ge=1, description="Epochs between two checks of the criterion.")
     unreached: Literal["keep", "error"] = Field(
         "keep", description="Treatment of models that do not meet the criterion."

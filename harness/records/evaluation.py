@@ -37,23 +37,25 @@ class Record(Stored):
     load_cpu_s: Annotated[float, Column(Float(53), comment=
         "Processor seconds until the model was loaded; 0 if the call reused a running sandbox.")]
     call_wall_s: Annotated[float, Column(Float(53), comment=
-        "Seconds of the call, with work that later baselines in its sandbox reuse; the time limit applies to these.")]
+        "Seconds of the call, to which the time limit applies; with work that later baselines in its sandbox reuse.")]
     call_cpu_s: Annotated[float, Column(Float(53), comment="Processor seconds of the call alone.")]
     peak_memory_bytes: Annotated[int, Column(BigInteger, comment=
         "Peak memory of all the call's processes, without pages of files on a disk, sampled every 50 ms.")]
     time_limit_s: Annotated[float, Column(Float(53), comment=
         "The time limit in force: seconds per call; `time_budget` says how it is applied.")]
     time_budget: Annotated[str, Column(String(16), info=WORD, comment=
-        "`each`: the limit applies to every call; `average`: limit times number of models applies to the task.")]
+        "`each`: every call may take the limit; `average`: a task's calls together, the limit times the number of "
+        "models.")]
     memory_limit_bytes: Annotated[int, Column(BigInteger, comment="The memory limit in force.")]
     configuration: Annotated[str, Column(String(12), info=DIGEST, comment=
-        "Identifies run seed, runtime, limits, kind of sandbox and versions.")]
+        "Identifies run seed, runtime, limits, isolation and versions.")]
     run_seed: Annotated[int, Column(BigInteger, comment="Seed of the run (`--seed`).")]
     seed: Annotated[int, Column(BigInteger, comment=
         "Seed of Python, NumPy and the framework in the call, derived from the run's seed.")]
     runtime: Annotated[str, Column(String(16), info=WORD, comment=
         "Runtime of the call: `tensorflow`, `keras2`, `jax` or `torch`.")]
-    sandbox: Annotated[str, Column(String(32), info=WORD, comment="Kind of isolation; `none` never ranks.")]
+    sandbox: Annotated[str, Column(String(32), info=WORD, comment=
+        "Isolation, such as `bubblewrap`; rows with `none` get no rank.")]
     versions: Annotated[str, Column(Text, info=longest(4096), comment="Versions of the libraries that affect values.")]
     harness_version: Annotated[str, Column(String(32), info=WORD, comment="Version of pgdl-harness.")]
     loader: Annotated[str, Column(String(64), info=DIGEST, comment=
@@ -104,12 +106,12 @@ class Request(Stored):
     team: Annotated[str, Column(Text, info=longest(4096), comment=
         "Who made the submission, by its metadata; may be empty.")]
     description: Annotated[str, Column(Text, info=longest(4096), comment=
-        "What it does, by its metadata or, for a measure, by the library; may be empty.")]
+        "What the submission does, by its metadata or, for a measure, by the library; may be empty.")]
     paper: Annotated[str, Column(Text, info=longest(4096), comment=
-        "Address or title of its paper, by its metadata; may be empty.")]
+        "Address or title of the submission's paper, by its metadata; may be empty.")]
     requested_at: Annotated[datetime, Column(UtcDateTime, comment="Time of the request (UTC).")]
     merged_at: Annotated[datetime | None, Column(UtcDateTime, comment=
-        "Time of its addition from another database; empty for requests made here.")] = None
+        "Time when the request was added from another database; empty for requests made here.")] = None
     # fmt: on
 
 

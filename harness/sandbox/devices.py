@@ -1,8 +1,9 @@
 """The device nodes and files that a sandbox shows to a call with a GPU.
 
 `NODES` and `FILES` are the whole list; the rest of /dev, /proc and /sys stays as hidden as without a GPU.
-docs/security.md says which entries were seen in use. A call also needs the directory of the driver's libraries, unless
-the loader finds them in the system's directories.
+The list comes from published traces of CUDA with drivers 418 to 595, and from the sources of nvidia-modprobe, XLA,
+gVisor and NVIDIA's container library. A call also needs the directory of the driver's libraries, unless the loader
+finds them in the system's directories.
 """
 
 import os
