@@ -40,7 +40,9 @@ def test_windows_is_refused_in_one_line() -> None:
     program = "import sys; sys.platform = 'win32'; from pgdl.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", program, "board"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "pgdl: expected Linux or macOS, found Windows; pgdl runs in WSL (wsl --install)\n"
+    assert (
+        done.stderr == "pgdl: expected Linux or macOS, found Windows; use pgdl in WSL (Windows Subsystem for Linux)\n"
+    )
 
 
 def test_boards_scores_and_sites(folder: Path, record: Record) -> None:

@@ -22,7 +22,7 @@ HOME = _CHECKOUT if _INSTALLED.name == "public" else _INSTALLED
 def main() -> NoReturn:
     """Run the command line. Ctrl-C during its imports ends the process without a traceback."""
     if sys.platform == "win32":
-        _refuse("expected Linux or macOS, found Windows; pgdl runs in WSL (wsl --install)")
+        _refuse("expected Linux or macOS, found Windows; use pgdl in WSL (Windows Subsystem for Linux)")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise the caller ignores it
         signal.signal(signal.SIGINT, _end)
     for name in PACKAGES:
