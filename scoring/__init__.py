@@ -35,7 +35,7 @@ from scoring.overfitting import (
 from scoring.pareto import pareto_front
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.resolution import detectable_difference, smallest_p_value
-from scoring.rule import RULE, Entry, Failure, SubmissionScore, TaskCalls, mean_score, rank, score_submission
+from scoring.rule import RULE, Entry, Failure, Ranked, SubmissionScore, TaskCalls, mean_score, rank, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
 from scoring.spread import HeldOut
 from scoring.stability import Stability, measure_stability
@@ -56,7 +56,7 @@ __all__ = [
     "INTERVAL_LEVEL", "MINIMUM_HYPERPARAMETERS", "MINIMUM_TASKS", "MOST_RESAMPLED", "ORACLE_DRAWS", "ORACLE_NOISE",
     "RULE", "AdversarialGenerator", "CellShare", "Chance", "ClassSpread", "Comparison", "CostlyPair", "Difference",
     "Entry", "Explanation", "Failure", "GivenScore", "GranulatedKendall", "Grid", "GridError", "HeldOut",
-    "IndependenceTest", "MeanRanks", "OfficialScore", "PrintedScore", "RiskEstimates", "ScoreUndefined",
+    "IndependenceTest", "MeanRanks", "OfficialScore", "PrintedScore", "Ranked", "RiskEstimates", "ScoreUndefined",
     "SignErrorScore", "SignErrors", "Stability", "Standing", "SubmissionScore", "TaskCalls", "TaskScore", "Ties",
     "TradeOff", "Value", "additive_fit", "adjusted_p_values", "bernstein_interval", "class_spread",
     "compare_mean_ranks", "compare_submissions", "compare_with_chance", "detectable_difference",

@@ -1,8 +1,8 @@
 """The competition's rule: from the calls of a submission to its final score, and the order of a board."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
@@ -132,19 +132,27 @@ class Entry:
     eligible: bool = True  #: whether the entry gets a rank; False, for example, if it ran without a sandbox
 
 
-def rank(entries: Sequence[Entry]) -> dict[int, int | None]:
-    """Return position of each entry in `entries` -> its rank, best first; None if the entry is not eligible.
+@dataclass(frozen=True)
+class Ranked:
+    """An entry and its rank."""
+
+    entry: Entry
+    rank: int | None  #: 1 for the best entry; equal entries share a rank; None for an entry that is not eligible
+    position: int = field(default=0, compare=False)  #: position of the entry among the given entries, from 0
+
+
+def rank(entries: Iterable[Entry]) -> list[Ranked]:
+    """Rank entries; return them best first.
 
     Complete entries come first, then incomplete entries, then entries without a score, then entries that are not
     eligible. Within each kind, the order is by descending score, then by name. Entries of a kind with equal scores
     share a rank, as in 1, 2, 2, 4.
     """
-    standings = [_standing(entry) for entry in entries]
-    ordered = sorted(range(len(entries)), key=lambda number: (standings[number], entries[number].name))
+    ordered = sorted(enumerate(entries), key=lambda pair: (_standing(pair[1]), pair[1].name))
     first: dict[tuple[bool, bool, bool, float], int] = {}  # standing -> rank of all entries that have it
-    for place, number in enumerate(ordered, start=1):
-        first.setdefault(standings[number], place)
-    return {number: first[standings[number]] if entries[number].eligible else None for number in ordered}
+    for place, (_, entry) in enumerate(ordered, start=1):
+        first.setdefault(_standing(entry), place)
+    return [Ranked(one, first[_standing(one)] if one.eligible else None, number) for number, one in ordered]
 
 
 def _standing(entry: Entry) -> tuple[bool, bool, bool, float]:

@@ -43,7 +43,7 @@ def ranked(board: Board, held_out: Mapping[str, HeldOut] | None = None) -> Board
         Entry(row.submission, row.score, row.complete, row.sandboxed and row.calls_expected > 0 and board.is_scored)
         for row in rows
     ]
-    rows = with_p_values([replace(rows[number], rank=place) for number, place in rank(entries).items()])
+    rows = with_p_values([replace(rows[one.position], rank=one.rank) for one in rank(entries)])
     compared = _compare(rows, held_out)
     standings = {} if compared is None else compared.standings
     rows = [replace(row, standing=standings.get(str(number))) for number, row in enumerate(rows)]

@@ -158,7 +158,7 @@ def test_a_board() -> None:
         Entry("second", 20.0, complete=True), Entry("also second", 20.0, complete=True),
         Entry("best", 30.0, complete=True), Entry("broken", float("nan"), complete=True),
     ]  # fmt: skip
-    assert [(board[number].name, place) for number, place in rank(board).items()] == [
+    assert [(ranked.entry.name, ranked.rank) for ranked in rank(board)] == [
         ("best", 1), ("also second", 2), ("second", 2), ("zero", 4), ("partial", 5), ("broken", 6), ("nothing", 6),
         ("unsafe", None),
     ]  # fmt: skip
@@ -166,22 +166,22 @@ def test_a_board() -> None:
 
 @given(boards)
 def test_a_rank_is_one_more_than_the_number_of_better_entries_and_who_has_none_comes_last(board: list[Entry]) -> None:
-    ordered = [(board[number], place) for number, place in rank(board).items()]
-    eligible = [entry for entry in board if entry.eligible]
-    for entry, place in ordered:
-        assert place == (1 + sum(beats(other, entry) for other in eligible) if entry.eligible else None)
-    for (above, first), (below, second) in pairwise(ordered):
-        assert above.eligible or not below.eligible
-        assert first is None or second is None or first <= second
+    ordered, eligible = rank(board), [entry for entry in board if entry.eligible]
+    for ranked in ordered:
+        better = sum(beats(other, ranked.entry) for other in eligible)
+        assert ranked.rank == (1 + better if ranked.entry.eligible else None)
+    for above, below in pairwise(ordered):
+        assert above.entry.eligible or not below.entry.eligible
+        assert above.rank is None or below.rank is None or above.rank <= below.rank
 
 
 @given(boards, st.data())
 def test_every_entry_appears_once_and_in_the_same_place_however_the_board_is_given(
     board: list[Entry], data: st.DataObject
 ) -> None:
-    ordered, shuffled = rank(board), data.draw(st.permutations(board))
-    assert sorted(ordered) == list(range(len(board)))
-    assert [(shuffled[n], place) for n, place in rank(shuffled).items()] == [(board[n], p) for n, p in ordered.items()]
+    ordered = rank(board)
+    assert sorted(ranked.entry.name for ranked in ordered) == sorted(entry.name for entry in board)
+    assert rank(data.draw(st.permutations(board))) == ordered
 
 
 @pytest.mark.parametrize(
