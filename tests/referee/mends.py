@@ -59,8 +59,8 @@ MENDS = {
     ),
     "a copy of an earlier version needs no leave": Mend(
         "harness/api/submissions.py",
-        "submission.digest == before[-1].submission_digest",
-        "submission.digest in {one.submission_digest for one in before}",
+        "one.digest == before[-1].submission_digest",
+        "one.digest in {request.submission_digest for request in before}",
     ),
     "merged requests displace those from here": Mend(
         "harness/board/versions.py", "return [*sorted(merged, key=_age), *own]", "return given"
