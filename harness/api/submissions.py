@@ -73,13 +73,13 @@ def settle_names(
     settled, notes, refused = [], [], []
     for one in distinct:
         before = [] if one.is_baseline else known.get(one.name, [])
-        is_known, is_last = _is_known(one, known), bool(before) and one.digest == before[-1].submission_digest
+        is_known = _is_known(one, known)
         others = [other for other in sharing.get(alike(one.name), ()) if other is not one]
         if one.is_baseline:
             settled.append(one)
         elif others and not (is_known and not any(_is_known(other, known) for other in others)):
             refused.append(_shares_name(one, others[0]))
-        elif is_last:
+        elif before and one.digest == before[-1].submission_digest:
             settled.append(one if is_known else replace(one, source=before[-1].source))
         elif before and not given and not is_known:
             problem = f"another submission is called {one.name!r}: {before[-1].source}"
