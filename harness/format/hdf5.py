@@ -145,7 +145,7 @@ def _next_data(content: IO[bytes], position: int, size: int) -> int:
     """Return the position of the next stored byte, past the empty parts of a sparse file."""
     try:
         return os.lseek(content.fileno(), position, os.SEEK_DATA)
-    except (OSError, AttributeError) as error:  # AttributeError: on Windows; OSError: bytes in memory
+    except (OSError, AttributeError) as error:  # AttributeError: an old macOS; OSError: bytes in memory
         return size if getattr(error, "errno", None) == errno.ENXIO else position
 
 

@@ -65,7 +65,7 @@ class Staging:
 
     def __exit__(self, *exception: object) -> None:
         with _exclusive(self._root.parent):  # otherwise another run could open the directory during its removal
-            os.close(self._lock)  # on Windows no open file can be removed
+            os.close(self._lock)
             shutil.rmtree(self._root, ignore_errors=True)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:

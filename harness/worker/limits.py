@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import resource
 import signal
 import sys
 import threading
@@ -19,10 +20,10 @@ MEMORY_LIMIT = "MEMORY_LIMIT_BYTES"
 
 
 def die_with_parent() -> None:
-    """Have this process killed when its parent ends. On Windows, do nothing, because job objects do it."""
+    """Have this process killed when its parent ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    elif sys.platform != "win32":
+    else:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
 
@@ -43,31 +44,24 @@ def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes:
     limit_process(0, processes, open_files, file_bytes)
 
 
-if sys.platform == "win32":
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_S)
+    os.kill(os.getpid(), signal.SIGKILL)
 
-    def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-        """Do nothing, because Windows has no such limits."""
 
-else:
-    import resource
-
-    def _end_with(parent: int) -> None:
-        while os.getppid() == parent:
-            time.sleep(PARENT_S)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-        """Set the hard limits of the process `pid`; 0 is this process. Only Linux can limit other processes."""
-        for kind, value in (
-            (resource.RLIMIT_NPROC, processes),
-            (resource.RLIMIT_NOFILE, open_files),
-            (resource.RLIMIT_FSIZE, file_bytes),
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_MEMLOCK, 0),  # locked pages of files would not be counted as memory
-        ):
-            _, hard = resource.prlimit(pid, kind) if sys.platform == "linux" else resource.getrlimit(kind)
-            bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            if sys.platform == "linux":
-                resource.prlimit(pid, kind, (bounded, bounded))
-            else:
-                resource.setrlimit(kind, (bounded, bounded))
+def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
+    """Set the hard limits of the process `pid`; 0 is this process. Only Linux can limit other processes."""
+    for kind, value in (
+        (resource.RLIMIT_NPROC, processes),
+        (resource.RLIMIT_NOFILE, open_files),
+        (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),  # locked pages of files would not be counted as memory
+    ):
+        _, hard = resource.prlimit(pid, kind) if sys.platform == "linux" else resource.getrlimit(kind)
+        bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        if sys.platform == "linux":
+            resource.prlimit(pid, kind, (bounded, bounded))
+        else:
+            resource.setrlimit(kind, (bounded, bounded))

@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from harness.worker.channel import Channel, move_streams, take_input
+from harness.worker.channel import Channel, take_input
 from harness.worker.failure import MESSAGE, advise, describe, print_error
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
@@ -26,7 +26,7 @@ REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 def main(runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
     """Import the libraries of a runtime, then serve the calls that the harness sends."""
-    channel = Channel(*move_streams()) if sys.platform == "win32" else Channel.at_its_place(take_input())
+    channel = Channel.at_its_place(take_input())
     die_with_parent()
     chosen = RUNTIMES[runtime]
     chosen.import_libraries()

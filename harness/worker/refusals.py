@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -63,8 +64,6 @@ def _of_processes() -> str:
 
 
 def _limit(name: str) -> int:
-    import resource  # here: Windows lacks it
-
     return resource.getrlimit(getattr(resource, name))[0]
 
 
