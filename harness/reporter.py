@@ -11,7 +11,7 @@ class Reporter:
         """Receive a note, for instance that a task has no official score."""
 
     def warn(self, line: str) -> None:
-        """Receive a warning, for instance that a submission never stops reading its data."""
+        """Receive a warning, for instance that a call ran on the processor although there is a GPU."""
 
     def step(self, line: str) -> None:
         """Receive the start of a step that may take a while, such as reading tasks. The next event ends the step."""

@@ -4,7 +4,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 
-from harness.api.needs import failed_for_initial_weights
+from harness.api.needs import failed_for_initial_weights, lacks_initial_weights
 from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 from harness.summarized import Summarized
@@ -27,7 +27,9 @@ class Tally(Summarized):
         self.outcomes[place][row.outcome] += 1
         self.seconds[place].append(row.call_wall_s)
         self.starved[place[:2]] += row.is_starved and row.call_wall_s > 0
-        if not row.call.model.has_initial_weights and failed_for_initial_weights(row.outcome, row.message):
+        if lacks_initial_weights(row.call) or (  # recorded calls have no message
+            not row.call.model.has_initial_weights and failed_for_initial_weights(row.outcome, row.message)
+        ):
             self.lacking_initial_weights.add(row.call.task.name)
 
     @property

@@ -90,7 +90,10 @@ def print_outputs(report: CheckReport, console: Console) -> None:
         said = f"{result.outcome}: {result.message}" if result.message else "printed"
         print_lines(console, ["", f"{done.call.where}: {said}"], style="none")
         if len(lines) > LINES:
-            lines = ["... earlier lines: pgdl check --format json", *lines[-LINES:]]
+            lines = [
+                "... earlier lines (at most 16,000 characters are kept): pgdl check --format json",
+                *lines[-LINES:],
+            ]
         print_lines(console, [f"  | {line}" for line in lines])
 
 

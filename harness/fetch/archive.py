@@ -32,6 +32,8 @@ from harness.fetch.listing import (
 from harness.fetch.remote import fetch_file
 from harness.fetch.session import ADDRESS
 from harness.format.archive import DAMAGE, file_infos, open_info, open_zip, require_proportion
+from harness.format.layout import INPUTS
+from harness.inspector.files import is_leftover
 from harness.reading import open_regular, read_text
 from harness.task.workplace import workplace
 
@@ -76,11 +78,18 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
             _unpack(archive, unpacked)
         except BadArchiveError as error:
             raise UserError(f"cannot be unpacked: {error}", file=url) from error
-        (unpacked / MARK).write_bytes(f"{sha256}\n".encode())
+        tasks = _tasks_in(unpacked)
+        (tasks / MARK).write_bytes(f"{sha256}\n".encode())
         if directory.exists():
             directory.rmdir()  # it is empty
-        unpacked.rename(directory)
+        tasks.rename(directory)
     return True
+
+
+def _tasks_in(unpacked: Path) -> Path:
+    """Return the directory of the tasks: a folder that holds all files, or `unpacked` itself."""
+    found = [path for path in unpacked.iterdir() if not is_leftover(path.name)]
+    return found[0] if len(found) == 1 and (found[0] / INPUTS).is_dir() else unpacked
 
 
 def require_digest(sha256: str) -> None:

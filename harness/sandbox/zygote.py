@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, TypeVar
 
 from harness import children
@@ -142,16 +142,16 @@ class Zygote:
         """
         job, uid = launch.job, bubblewrap.worker_uid(launch.slot)
         order = {"uid": uid, "environment": job.environment(home=home), "home": home} | more
-        program = memory_file(filter_program(job.gpu is not None, namespaces=bool(sandbox)))
-        descriptors = [launch.control, launch.output, program, report, *sandbox]
-        try:
-            with self._lock:
-                socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
-        except OSError as error:
-            raise StartError(f"the zygote is gone: {error}") from error
-        finally:
-            os.close(program)
-            os.close(report)
+        with ExitStack() as closing:
+            closing.callback(os.close, report)
+            program = memory_file(filter_program(job.gpu is not None, namespaces=bool(sandbox)))
+            closing.callback(os.close, program)
+            descriptors = [launch.control, launch.output, program, report, *sandbox]
+            try:
+                with self._lock:
+                    socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
+            except OSError as error:
+                raise StartError(f"the zygote is gone: {error}") from error
 
     def close(self) -> None:
         """End the process."""

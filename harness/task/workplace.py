@@ -1,11 +1,14 @@
 """A private directory beside tasks, in which a command makes new tasks."""
 
+import os
 import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.directory_lock import locked_directory
+from harness.errors import UserError
 from harness.format.files import lasting_if_filled
 
 
@@ -15,14 +18,28 @@ def workplace(parent: Path, name: str, command: str) -> Iterator[Path]:
 
     `name` begins with a dot, so that other commands ignore the directory. Files that a killed command has left there
     are removed. `parent` is created if necessary, and removed if it is still empty at the end. Raises `UserError` if
-    another process works there; `command` is the command's name in the message.
+    another process works there, or if others can write there; `command` is the command's name in the message.
     """
     private = parent / name
     place = private / "files"
-    with lasting_if_filled(parent), locked_directory(private, private / "lock", command):
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        try:
-            yield place
-        finally:
+    with lasting_if_filled(parent):
+        _make_private(private)
+        with locked_directory(private, private / "lock", command):
             shutil.rmtree(place, ignore_errors=True)
+            place.mkdir()
+            try:
+                yield place
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def _make_private(directory: Path) -> None:
+    """Create a directory if it is missing. Raise `UserError` unless it is this user's, and nobody else may change it.
+
+    In a directory to which all users can write, another user may have put something at its place.
+    """
+    with suppress(FileExistsError):
+        directory.mkdir(mode=0o700)
+    found = directory.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise UserError("others may change what is here", file=directory, remedy="remove it, or name another directory")

@@ -96,7 +96,10 @@ class ExecutorContract:
             parts.order("prints 3"): (Outcome.OUTPUT, "printed too much (limit 1 MiB, used "),
             parts.order("exits 3"): (Outcome.CRASH, "exited with status 3 without a result"),
             parts.order("exits 139"): (Outcome.CRASH, "was ended by signal 11"),
-            parts.order("exits 137"): (Outcome.CRASH, "was ended by signal 9, by itself or from outside; if"),
+            parts.order("exits 137"): (
+                Outcome.CRASH,
+                "was ended by signal 9, by itself or from outside; if from outside, pgdl run --force",
+            ),
             parts.order("waits", allowance=short): (Outcome.TIMEOUT, "exceeded the time limit of 0.3 s (used "),
             parts.order("fails to load"): (Outcome.INFRA_ERROR, "the model or data could not be loaded: no such model"),
             parts.order("does not start"): (Outcome.INFRA_ERROR, "the sandbox did not start: no stage"),

@@ -174,7 +174,7 @@ def test_a_row_per_call(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_only_the_first_call_tells_its_last_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    earlier = "  | ... earlier lines: pgdl check --format json"
+    earlier = "  | ... earlier lines (at most 16,000 characters are kept): pgdl check --format json"
     assert outputs(capsys, GOOD, GOOD, GOOD) == [
         "",
         "toy/model_0: printed",

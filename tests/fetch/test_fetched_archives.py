@@ -71,6 +71,23 @@ def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, tmp_pa
     assert left_behind(target.parent) == []
 
 
+@pytest.mark.parametrize("mode", [None, 0o777], ids=["link", "directory"])
+def test_what_others_may_change_is_no_private_place(mode, archive, tmp_path):
+    """In a directory like /tmp, another user may put something at the place of the private directory."""
+    theirs = tmp_path / "theirs" / "files"
+    theirs.mkdir(parents=True)
+    place = tmp_path / ".tasks.fetching"
+    if mode is None:
+        place.symlink_to(theirs.parent)
+    else:
+        place.mkdir()
+        place.chmod(mode)
+    with pytest.raises(UserError, match="fetching: others may change what is here; remove it"):
+        fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "tasks")
+    assert theirs.is_dir()
+    assert not (tmp_path / "tasks").exists()
+
+
 def test_quiet(archive, tmp_path, pgdl):
     arguments = ("task", "fetch", archive.as_uri(), "--sha256", digest(archive), "--tasks", tmp_path / "tasks")
     for _ in ("fetched", "is there already"):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from in_process import Pgdl
 
+from harness.digest import digest_of_file
 from tests.fetch.archives import FAR, TASKS, Fetch, catalogue, content, make_archive
 from tests.fetch.servers import Served
 from tests.throwaway import make_task
@@ -112,12 +113,15 @@ def test_validate_compares_with_the_digests_of_the_fetch(pgdl: Pgdl, fetch: Fetc
     assert "model_1/config.json: not as it was fetched: expected SHA-256" in ended.out
 
 
-def test_a_server_without_parts_says_so_with_the_remedy(fetch: Fetch, server: Served, archive: Path) -> None:
+def test_a_server_without_parts_says_so_with_a_remedy_that_works(pgdl: Pgdl, fetch: Fetch, server: Served) -> None:
+    archive = make_archive(server.directory / "data.zip", prefix="public_data/")
     server.ranges = False
     assert fetch().err == (
         f"pgdl: {server.url}/data.zip: the server sends whole files only, no parts; download it with a browser, and "
         "unpack it with `pgdl task fetch file:///PATH --sha256 HEX`\n"
     )
+    assert pgdl("task", "fetch", archive.as_uri(), "--sha256", digest_of_file(archive), "--tasks", TASKS).code == 0
+    assert pgdl("task", "validate", TASKS).out.startswith("tiny: 8 models")
 
 
 @pytest.mark.rest

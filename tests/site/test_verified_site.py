@@ -121,6 +121,16 @@ def test_last_digits_may_differ_as_they_do_between_processors(site: Path) -> Non
     assert verify_site(site).differences != ()
 
 
+def test_a_number_that_is_only_rounded_hides_no_change_behind_it(site: Path) -> None:
+    file = site / "leaderboard.csv"
+    heading, row, *others = file.read_text().splitlines(keepends=True)
+    first, last = re.findall(r"\d+\.\d{12,}", row)[0], re.findall(r"\d+\.\d+", row)[-1]
+    changed = row.replace(first, repr(math.nextafter(float(first), 100))).replace(last, "99.25")
+    file.write_text("".join([heading, changed, *others]))
+    (line,) = verify_site(site).differences
+    assert re.match(rf"leaderboard.csv: line 2: expected '.*{last}.*', found '.*99\.25", line), line
+
+
 @pytest.mark.rest
 @pytest.mark.parametrize("written", ["000{}", "{}0", "{}00000000001", "{}e0", "+{}"])
 @pytest.mark.parametrize("name", ["index.html", "leaderboard.md", "leaderboard.csv"])

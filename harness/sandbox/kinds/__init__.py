@@ -11,8 +11,8 @@ from harness.sandbox.kinds.fast import Fast
 from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.kinds.landlock import Landlock
 
-#: All kinds by name.
-KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
+#: All kinds by name, sorted.
+KINDS: dict[str, type[Kind]] = dict(sorted(find_siblings(__name__, Kind).items()))
 
 
 @dataclass(frozen=True)
