@@ -119,7 +119,7 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended) -> CallResult:
-        """Kill the sandbox, call `killed`, wait until the sandbox has ended, and return the result of the call."""
+        """Kill the sandbox, call the function `killed`, wait for the sandbox's end, and return the call's result."""
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker

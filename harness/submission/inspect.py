@@ -69,7 +69,7 @@ def inspect(path: Path) -> Answer:
 
 
 def find_problem(submission: Submission) -> str | None:
-    """Return the file, and the reason why no call of a submission can succeed; None if calls may succeed."""
+    """Return why no call of a submission can succeed, as `FILE: REASON`; None if calls may succeed."""
     if submission.is_baseline:
         return None
     if submission.problem is not None:

@@ -33,7 +33,7 @@ class Choice(NamedTuple):
 
 
 class Software(NamedTuple):
-    """Versions of software that change without the user; the most recently requested versions count."""
+    """Versions of software, which may change without the user's doing; the most recently requested versions count."""
 
     libraries: str = "1"
     loader: str = "1"
@@ -159,7 +159,7 @@ class Database:
         return found
 
     def is_known(self, version: Version, source: str) -> bool:
-        """Return whether this path has been handed in under this name."""
+        """Return whether the path `source` has been handed in under the version's name."""
         return source in {one.source for one in self.names().get(version.name, [])}
 
     def settle(self, version: Version, source: str, *, given: bool) -> str:
@@ -288,7 +288,7 @@ class Stale:
 
 
 def _told_apart(requests: Sequence[Request]) -> Iterator[Request]:
-    """Yield the last own request for each submission and setting, and all requests from other databases."""
+    """Yield the last of equal requests (except for their time) of this database, and all requests from others."""
     own = {(one.version, one.task, one.choice, one.software, one.source): one for one in requests if one.merged is None}
     for one in requests:
         if one.merged is not None or one in own.values():
