@@ -31,7 +31,7 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
 
 
 def directions(logits: Any, labels: Any) -> Any:
-    """Return gradients (n, classes) of cross-entropies in the logits, divided by the largest wrong class's probability.
+    """Return gradients (n, classes) of cross-entropies in the logits, each divided by the largest wrong probability.
 
     Without this division, gradients underflow for margins above 87 nats, and their squares above 43 nats.
     """
@@ -39,9 +39,9 @@ def directions(logits: Any, labels: Any) -> Any:
 
 
 def relative_slopes(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """Return gradients (n, classes) of cross-entropies in the logits, divided by e^s, and s.
+    """Return (gradients / e^s, s) for the gradients (n, classes) of cross-entropies in the logits.
 
-    e^s is the largest probability of a wrong class in the batch. Gradients that are not divided could underflow.
+    e^s is the largest probability of a wrong class in the batch. Without the division, gradients could underflow.
     """
     slopes, logs = _relative(logits, labels, None)
     return slopes, tf.reshape(logs, ())
@@ -72,7 +72,7 @@ def _slopes(entries: Any, others: Any) -> Any:
 #: Maximum number of logits that are differentiated after one forward pass.
 AT_ONCE = 10
 
-#: Memory for a persistent tape and a backward pass, in that of forward passes.
+#: Memory for a persistent tape and a backward pass, as a multiple of a forward pass's memory.
 PASSES = 4
 
 #: Function of a direction (classes,) in the space of logits that returns numbers (n,); 0 for the direction 0.

@@ -74,10 +74,9 @@ def _mix(shares: Any, some: Any, others: Any) -> Any:
 def mixup_curve(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Return the shares (k,) of `mixup_responses`, and the accuracy at each share: `Fraction`s (k,).
+    """Return the shares (k,) of `mixup_responses`, and `Fraction`s (k,): accuracies on `n_samples` or more pairs.
 
-    If the training set has fewer than `n_samples` examples, each has the same number of partners, so that there are at
-    least `n_samples` pairs.
+    If the training set has fewer examples, each example has several partners, the same number for all.
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)

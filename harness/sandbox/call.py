@@ -240,7 +240,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """If the machine still lacks memory, kill this call and raise `Ended`: `MEMORY` if the call used too much."""
+        """If the machine still lacks memory, kill the call; raise `Ended` (`MEMORY` if it exceeded its own limits)."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return

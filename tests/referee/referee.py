@@ -163,7 +163,7 @@ class Database:
         return source in {one.source for one in self.names().get(version.name, [])}
 
     def settle(self, version: Version, source: str, *, given: bool) -> str:
-        """Return the path under which a submission is known; raise `Refusal` if another submission has its name."""
+        """Return the path under which a submission is known; raise `Refusal` for another's name that is not `given`."""
         if version.is_baseline:
             return source
         if version.name in RESERVED:
@@ -261,7 +261,7 @@ class Database:
     def _record(
         self, version: Version, task: str, model: str, choice: Choice, software: Software, present: Task
     ) -> "Record | type[Stale] | None":
-        """Return the record on the current model and data, `Stale` if only others exist, or None."""
+        """Return the record on the current model and data, `Stale` if only other models or data have one, or None."""
         call = Call(version, task, model, present.contents.get(model, ""), present.data, choice, software)
         if call in self.records:
             return self.records[call]
