@@ -31,7 +31,7 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
 
 
 def directions(logits: Any, labels: Any) -> Any:
-    """Return gradients (n, classes) of cross-entropies in the logits, each divided by the largest wrong probability.
+    """Return cross-entropies' gradients (n, classes) in the logits over the largest probability of a wrong class.
 
     Without this division, gradients underflow for margins above 87 nats, and their squares above 43 nats.
     """
