@@ -27,12 +27,12 @@ SHADE = 0.45
 
 
 def main() -> None:
-    """Print the SVG of the board on standard input."""
+    """Read a board as JSON from standard input, and print it as SVG."""
     print(draw(sys.stdin))
 
 
 def draw(table: TextIO) -> str:
-    """Return the SVG of a board in JSON; a band shows the score of the noisy oracle."""
+    """Return as SVG the board that `table` holds as JSON; a band shows the score of the noisy oracle."""
     board = json.load(table)
     rows, tasks = board["rows"], list(board["oracle"]["tasks"])
     width = AXIS + DRAWING + 0.25 + TASK * len(tasks) + MARGIN
@@ -104,7 +104,7 @@ def _task(axes: Any, task: Row, most: float, x: float, y: float) -> None:
 
 
 def _excess(task: Row) -> float:
-    """Return a score on a task minus the level of chance, in points; 0 if either is missing."""
+    """Return the score on a task minus the level of chance, in points; 0 without a score or without a level."""
     official, chance = task.get("official"), task.get("chance")
     return 0.0 if official is None or chance is None else float(official - chance)
 

@@ -1,4 +1,4 @@
-"""The memory that the harness may use: that of the machine, or less if a control group of Linux limits it.
+"""The memory that the harness can use: the machine's memory, or less if a control group of Linux limits the harness.
 
 Control groups limit the memory of containers, of services, and of jobs on clusters.
 """
@@ -67,7 +67,7 @@ class _Group:
 
 
 def usable_memory() -> Memory:
-    """Return the memory of the machine, or of the control group that limits this process, if that is less."""
+    """Return the memory of the machine, or the lowest limit of this process' control groups if it is lower."""
     machine = psutil.virtual_memory()
     memory = Memory(machine.total, machine.available)
     for group in _groups():

@@ -87,7 +87,7 @@ def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.f
 
 
 def _permuted(chance: Chance, pair: int, worst: Vector | None) -> Vector:
-    """Return the scores of a pair's permutations, each replaced by the score of equal rank in `worst`, if given."""
+    """Return the scores of a pair's permutations; with `worst`, the score of equal rank in `worst` replaces each."""
     dealt = _scores(chance, pair)
     if worst is None:
         return dealt

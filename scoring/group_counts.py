@@ -26,7 +26,7 @@ def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
 
 
 def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Counts, Counts]:
-    """Count for each model and each group the models with smaller and with larger values: two (n_models, n_groups)."""
+    """Count for each model and group the models of smaller and of larger value: two arrays (n_models, n_groups)."""
     return smaller_counts(values, groups, n_groups), smaller_counts(-values, groups, n_groups)
 
 
@@ -116,7 +116,7 @@ def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.in
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
-    """Count for each position, by group, earlier positions with smaller numbers in the same block of `size`."""
+    """Count for each position and group the earlier positions in its block of `size` that have smaller numbers."""
     blocks = numbers.reshape(-1, size)
     smaller = (blocks[:, :, None] > blocks[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_)
     found: Counts = np.matmul(smaller.astype(np.float32), members.reshape(-1, size, members.shape[1]))

@@ -34,7 +34,7 @@ def _as_vector(what: str, values: ArrayLike) -> Vector:
 
 
 def as_task_scores(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return scores as floats (n_tasks, n). Raise `ValueError` for another shape or numbers that are not finite."""
+    """Return scores of n submissions or pairs as floats (n_tasks, n). Raise `ValueError` unless they are finite."""
     found = np.asarray(scores, dtype=np.float64)
     if found.ndim != 2 or not np.isfinite(found).all():
         raise ValueError(f"expected finite numbers of shape (n_tasks, n), found an array of shape {found.shape}")

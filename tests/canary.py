@@ -26,7 +26,7 @@ def require_unwritten(*places: Path) -> None:
 
 @contextmanager
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Collect the arguments of all processes that start in the context. Every user of the machine could list them."""
+    """Yield the growing list of arguments of all processes that start in the context: every user can see them."""
     arguments: list[str] = []
     start = subprocess.Popen.__init__
 

@@ -1,4 +1,4 @@
-"""Bisection for the largest number that passes a test, which all smaller numbers must pass, too."""
+"""Bisection for the largest number that passes a test, if all smaller numbers pass the test, too."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -27,7 +27,7 @@ def bisect(
         is_too_much: whether a number fails the test; called once for each halving.
         n_halvings: maximum number of halvings, 1 or more.
         middle: returns the point that divides an interval (low, high).
-        is_enough: whether to stop, given the entries low, high and tried of a `Bracket`.
+        is_enough: whether to stop; a function of the entries low, high and tried of the present `Bracket`.
     """
     bracket = Bracket(low, high, high)
     for _ in range(n_halvings):

@@ -84,7 +84,7 @@ def _slices(inputs: Array, labels: Array) -> Iterator[tuple[Array, Array]]:
 def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) -> Sample:
     """Return `number` examples drawn without replacement. If there are fewer, return all of them, shuffled.
 
-    `by_class` draws from each class in proportion to its size, but at least two examples if the class has two.
+    `by_class` draws from each class in proportion to its size, but at least two examples if the class has so many.
     """
     order = stream("sample", seed).permutation(len(examples))
     if number >= len(examples):

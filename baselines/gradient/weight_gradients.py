@@ -33,7 +33,7 @@ def weight_gradients(
 def relative_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float, float]:
-    """Return the results of `weight_gradients` for gradients divided by e^s, so that no square underflows, and s.
+    """Return the results of `weight_gradients` for gradients divided by e^s, then s; no square underflows.
 
     Labels are the true labels (`label` "true") or drawn from the predicted probabilities ("model"). If `folded`,
     weights are kernels and biases, with normalization folded.
@@ -54,13 +54,13 @@ def relative_gradients(
 
 
 def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
-    """Return the factors that convert numbers from the units e^first and e^second to the larger unit e^s, and s."""
+    """Return (factor, factor, s): the factors convert the units e^first and e^second to e^s, the larger unit."""
     unit = max(first, second)
     return math.exp(first - unit), math.exp(second - unit), unit
 
 
 def added(total: Array, before: float, part: Array, now: float) -> Array:
-    """Return before * total + now * part, float64; `total` is overwritten, or counts as 0 if the shapes differ."""
+    """Return before * total + now * part, float64, stored in `total`; if the shapes differ, `total` counts as 0."""
     if total.shape != part.shape:
         return np.multiply(part, now, dtype=np.float64)
     if before != 1:

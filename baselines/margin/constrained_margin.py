@@ -45,7 +45,7 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
 
 
 def elbow(values: Array) -> int:
-    """Return the number of descending values (n,) up to the elbow, which is counted, too.
+    """Return the number of descending values (n,) up to and including the elbow.
 
     The elbow, as in Kneedle (Satopaa et al. 2011), lies farthest below the line from the first to the last value.
     """
@@ -59,7 +59,7 @@ def boundary_distances(network: Network, sample: Sample, components: Array, rate
     """Return approximate distances (n,) of examples from the boundary within the span of components (k, features).
 
     Each step covers the fraction `rate` of the first-order distance to the boundary. The result is the distance to the
-    boundary linearized at the point with the smallest margin; NaN for wrong predictions and zero gradients.
+    boundary linearized at the visited point with the smallest margin; NaN for wrong predictions and zero gradients.
     """
     moved = np.zeros((len(sample), len(components)))
     least, found, first = np.full(len(sample), np.inf), np.full(len(sample), np.nan), np.zeros(len(sample))

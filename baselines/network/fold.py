@@ -40,7 +40,7 @@ _Network = tuple[Node, ...]
 
 
 def fold_scales(network: Nodes) -> Nodes:
-    """Return the network with batch normalization and constants folded into kernels; without both, `network` itself.
+    """Return the network with batch normalization and constants folded into kernels; if it has neither, `network`.
 
     Logits stay the same up to rounding. Raises `MeasureUnavailable` if a normalization cannot be folded.
     """
@@ -110,7 +110,7 @@ def _affine(scale: Node) -> tuple[Array, Array] | None:
 
 
 def _takes(node: Node, scale: Node) -> bool:
-    """Whether `scale` can move into `node`: a weight layer or, for a layer of constants, a batch normalization."""
+    """Whether `node` takes in `scale`: a weight layer does, and a batch normalization if `scale` has constants."""
     is_norm = node.kind == "BatchNormalization" and node.config["axis"] == -1
     return node.has_kernel or (is_norm and scale.kind in CONSTANT)
 
@@ -130,7 +130,7 @@ def _scale_inputs(node: Node, factor: Array) -> Node:
 
 
 def _fold_scale(nodes: _Network, position: int) -> _Network:
-    """Move the scale, if possible also the shift, of a node in `OF_EXAMPLES` into the weight layers after it."""
+    """Move the scale of a per-example normalization into the weight layers after it; if possible, also its shift."""
     norm = nodes[position]
     scale, center = own_affine(norm)
     behind = _fed(nodes, position, norm) if scale is not None and scale.ndim == 1 else []
@@ -153,7 +153,7 @@ def _fold_scale(nodes: _Network, position: int) -> _Network:
 
 
 def own_affine(norm: Node) -> tuple[Array | None, Array | None]:
-    """Return scale and shift of a normalization in `OF_EXAMPLES`, float64; None for an array that it lacks."""
+    """Return scale and shift, float64, of a per-example normalization (`OF_EXAMPLES`); None for an absent array."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config.get("scale", bool(arrays)) else None
     return scale, arrays.pop(0) if arrays else None
@@ -205,7 +205,7 @@ def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
 
 
 def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> _Network:
-    """Move `factor` and `shift` into the weight layer after `position` if possible; else leave them in the node."""
+    """Move `factor` and `shift` into the weight layer after the node at `position` or, if impossible, into the node."""
     behind = consumers(nodes, position)
     if len(behind) == 1 and takes_shift(nodes[behind[0]]):
         layer = scale_inputs(shift_inputs(nodes[behind[0]], shift), factor)

@@ -31,7 +31,7 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
 
 
 def directions(logits: Any, labels: Any) -> Any:
-    """Return gradients (n, classes) of cross-entropies in the logits, divided by the largest wrong class's probability.
+    """Return cross-entropies' gradients (n, classes) in the logits over the largest probability of a wrong class.
 
     Without this division, gradients underflow for margins above 87 nats, and their squares above 43 nats.
     """
@@ -39,9 +39,9 @@ def directions(logits: Any, labels: Any) -> Any:
 
 
 def relative_slopes(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """Return gradients (n, classes) of cross-entropies in the logits, divided by e^s, and s.
+    """Return (gradients / e^s, s) for the gradients (n, classes) of cross-entropies in the logits.
 
-    e^s is the largest probability of a wrong class in the batch. Gradients that are not divided could underflow.
+    e^s is the largest probability of a wrong class in the batch. Without the division, gradients could underflow.
     """
     slopes, logs = _relative(logits, labels, None)
     return slopes, tf.reshape(logs, ())
@@ -50,7 +50,7 @@ def relative_slopes(logits: Any, labels: Any) -> tuple[Any, Any]:
 def balanced(slopes: Any, logits: Any) -> Any:
     """Return gradients (n, classes) in the logits, with a more accurate entry for the largest logit.
 
-    This entry becomes minus the sum of the others. Computed from 1 - p with p near 1, it would be inaccurate.
+    This entry becomes minus the sum of the other entries: 1 - p would be inaccurate for p near 1.
     """
     is_top = tf.one_hot(tf.argmax(logits, axis=1), logits.shape[-1], dtype=logits.dtype)
     return _slopes(slopes, 1 - is_top)
@@ -64,7 +64,7 @@ def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
 
 
 def _slopes(entries: Any, others: Any) -> Any:
-    """Return `entries` (n, classes) where `others` is 1, and minus their sum where `others` is 0."""
+    """Return `entries` (n, classes), but where `others` is 0, minus the sum of the entries where `others` is 1."""
     found = entries * others
     return found - (1 - others) * tf.reduce_sum(found, axis=1, keepdims=True)
 
@@ -72,7 +72,7 @@ def _slopes(entries: Any, others: Any) -> Any:
 #: Maximum number of logits that are differentiated after one forward pass.
 AT_ONCE = 10
 
-#: Memory for a persistent tape and a backward pass, in that of forward passes.
+#: Memory for a persistent tape and a backward pass, as a multiple of a forward pass's memory.
 PASSES = 4
 
 #: Function of a direction (classes,) in the space of logits that returns numbers (n,); 0 for the direction 0.
@@ -96,7 +96,7 @@ def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivat
 
 
 def _sum(derivative: Derivative, first: Any, network: Network) -> Any:
-    """Return the sum (n,) of a derivative over `AT_ONCE` logits from number `first` on, as far as they exist."""
+    """Return the sum (n,) of a derivative over the logits from number `first` on, at most `AT_ONCE` logits."""
     # Traced once, in a graph: in a loop, TensorFlow's gradient of max pooling would be several times slower.
     once = derivative if tf.executing_eagerly() else tf.function(derivative, autograph=False)
     numbers = range(min(AT_ONCE, network.n_classes))

@@ -85,10 +85,10 @@ def _probabilities(node: Node) -> str | None:
 
 
 def _made_of_probabilities(nodes: tuple[Node, ...]) -> Node | None:
-    """Return a node whose probabilities determine all outputs, or a part that is concatenated with others; else None.
+    """Return a node whose probabilities determine all outputs, or all outputs in a part of a concatenation.
 
-    Probabilities of a gate only multiply other values, so they do not count. An activation that Keras does not know may
-    compute probabilities, so it counts.
+    Return None if there is no such node. Probabilities of a gate only multiply other values, so they do not count. An
+    activation that Keras does not know may compute probabilities, so it counts.
     """
     found: dict[int, Node | None] = {INPUT: None}
     for position, node in enumerate(nodes):

@@ -25,11 +25,11 @@ def is_right(
     network: Network, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
     position: int = INPUT,
 ) -> Array:  # fmt: skip
-    """Return whether each example is classified correctly at each of its magnitudes (n, k), as an array (n, k).
+    """Return whether each example is classified correctly at each of its `magnitudes` (n, k), as an array (n, k).
 
-    The network runs on each of the `inputs` (n, ...) up to `position`. There, `change` makes perturbed values (N, ...)
-    from magnitudes (N,) and the values (N, ...) of all inputs; the network continues with the perturbed values.
-    `labels` (n,) are true classes.
+    `inputs` holds arrays (n, ...), `labels` (n,) true classes. The network runs on each array up to `position`. There,
+    `change` makes perturbed values (N, ...) from N magnitudes (N,) and the values (N, ...) of each array, and the
+    network continues with the perturbed values.
     """
     number = magnitudes.shape[1]
     size = max(network.batch_size // number, 1)
@@ -74,7 +74,7 @@ def _mix(shares: Any, some: Any, others: Any) -> Any:
 def mixup_curve(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Return the shares of `mixup_responses`, (k,), and accuracies (k,), as `Fraction`s, on `n_samples` or more pairs.
+    """Return the shares (k,) of `mixup_responses`, and `Fraction`s (k,): accuracies on `n_samples` or more pairs.
 
     If the training set has fewer examples, each example has several partners, the same number for all.
     """

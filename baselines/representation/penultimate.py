@@ -9,7 +9,7 @@ from baselines.network.penultimate import penultimate_features
 
 
 def penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return `penultimate_features` (n, features), float32, and labels (n,) of random training examples."""
+    """Return the representation (n, features), float32, and the labels (n,) of at most `n_samples` random examples."""
     return _penultimate(subject, min(n_samples, len(subject.examples)), seed)
 
 
@@ -21,7 +21,7 @@ def _penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Ar
 
 @shared
 def penultimate_by_class(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return `penultimate` of the classes that have at least two examples in the sample; labels count from 0."""
+    """Return `penultimate` of the classes with at least two examples in the sample; labels are renumbered from 0."""
     features, labels = penultimate(subject, n_samples, seed)
     classes, sizes = np.unique(labels, return_counts=True)
     is_kept = np.isin(labels, classes[sizes > 1])

@@ -54,7 +54,7 @@ def noise_scale(
 
 
 def draws(space: WeightSpace, n_draws: int, seed: int) -> Iterator[Array]:
-    """Yield standard normal noise (n,), `n_draws` times."""
+    """Yield `n_draws` draws of standard normal noise on the n parameters, each (n,)."""
     key = stream_seed("noise on weights", seed)
     for draw in range(n_draws):
         yield tf.random.stateless_normal((len(space),), [key, draw]).numpy()

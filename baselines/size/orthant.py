@@ -12,7 +12,7 @@ N_SWEEPS, TOLERANCE = 50, 1e-6
 
 
 class _Cavity(NamedTuple):
-    """The normal distribution (n,) of each variable if the signs of all others are given (cavity distribution)."""
+    """The normal distributions of n variables, each given the signs of all other variables (cavity distribution)."""
 
     precision: Array
     mean: Array

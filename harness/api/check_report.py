@@ -67,7 +67,7 @@ class CheckReport(Summarized):
 
     @property
     def failures(self) -> list[FinishedCall[PlannedCall]]:
-        """The calls in `failed`, without those that differ from an earlier call in numbers of the message only."""
+        """The calls in `failed`, without calls that differ from an earlier call only in numbers of the message."""
         found: dict[tuple[str, str], FinishedCall[PlannedCall]] = {}
         for one in self.failed:
             found.setdefault(kind_of_failure(one.result.outcome, one.result.message), one)

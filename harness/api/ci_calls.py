@@ -17,7 +17,7 @@ from harness.submission import Submission
 
 
 def check_submission(submission: Submission, run: Run) -> tuple[str, Failures] | None:
-    """Check a submission as `pgdl check` does, within the context of `begin_run`.
+    """Check a submission as `pgdl check` does, while the context of `begin_run` that yields `run` is open.
 
     Return None if it passes, otherwise the reason why it does not, and its failures.
     """

@@ -15,7 +15,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def automatic_findings() -> Iterator[Finding]:
-    """Yield findings on the kinds of sandbox that `auto` can choose. Try the best kind that works."""
+    """Yield findings on the kinds of sandbox that `auto` can choose. Run test submissions in the best of these."""
     if (elsewhere := sandbox.not_linux()) is not None:
         yield Finding(BAD, "sandbox", "not on this system", str(elsewhere))
         warning = "tasks and submissions are read without the limit that Linux sets: only open those that you trust"

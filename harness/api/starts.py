@@ -50,7 +50,7 @@ def demo_commands() -> tuple[str, ...]:
 
 
 def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
-    """Write a git repository that hosts a leaderboard to a directory, and return the files of its GitHub workflows.
+    """Fill a directory with the files of a git repository that hosts a leaderboard; return its GitHub workflows.
 
     The workflows evaluate pull requests. The other files are a small task, an example of a submission, and a README
     that names the settings on GitHub.

@@ -78,7 +78,7 @@ class Calls:
 
     @property
     def is_in_repository(self) -> bool:
-        """Whether the files are in a git repository. Then the path is relative: only `pgdl ci` records such paths."""
+        """Whether the files are in a git repository, as relative paths show: only `pgdl ci` records such paths."""
         if self.is_baseline or self.is_function or self.source == self.submission:
             return False
         return not (PurePosixPath(self.source).is_absolute() or PureWindowsPath(self.source).is_absolute())

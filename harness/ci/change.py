@@ -48,8 +48,8 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
     """Return how a merge of the revision `head` into `base` would change the submissions in `folder`.
 
     A submission at `head` is touched if it differs from `base` and from the last common commit of both. Without `base`,
-    every submission is touched. Changed files below the folder `tasks` are the first of `others`. Raise `UserError` for
-    an unknown revision or folder.
+    every submission is touched. The result's `others` begin with changed files below the folder `tasks`. Raise
+    `UserError` for an unknown revision or folder.
     """
     head = repository.resolve(head)
     base = None if base is None else repository.resolve(base)
@@ -95,7 +95,7 @@ def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitE
 
 
 def _is_submission(entry: GitEntry) -> bool:
-    """Return whether an entry may be a submission. A link or submodule may be, and is refused later."""
+    """Return whether an entry looks like a submission; links and submodules do, and are refused later."""
     if entry.path.startswith(".") or is_leftover(entry.path):
         return False
     suffix = PurePosixPath(entry.path).suffix

@@ -135,7 +135,7 @@ class Trainer:
 
 
 def _emptied(directory: Path) -> Path:
-    """Create an empty directory, in place of one that an earlier process may have left, and return its path."""
+    """Create an empty directory, in place of any directory that an earlier process has left, and return its path."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return directory

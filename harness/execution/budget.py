@@ -35,7 +35,7 @@ class Budget:
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
-        """Add the seconds that a call in another run has used; subtract them if they are negative."""
+        """Add the seconds that a call in another run has used; a negative number takes seconds back."""
         if self._number is not None:
             self._spent_s += seconds
 
@@ -48,7 +48,7 @@ class Clocks:
         self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, by its newest order
 
     def update(self, orders: Iterable[Order]) -> None:
-        """Add the seconds that other executors have used, as `orders` report them, to the clocks of time budgets."""
+        """Add to the clocks of time budgets the seconds that other executors have used, according to `orders`."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget
             if number is None:

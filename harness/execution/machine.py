@@ -25,7 +25,7 @@ PER_CORE = 4
 
 @dataclass(frozen=True)
 class Lanes:
-    """The cores and GPUs of concurrent calls. While its clock runs, a call has `threads` cores to itself."""
+    """The cores and GPUs of concurrent calls. A call whose clock runs has `threads` cores to itself."""
 
     workers: int  #: number of calls whose clocks run at the same time
     threads: int  #: cores per call
@@ -61,7 +61,7 @@ class Cores:
 
 
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
-    """Return `memory_bytes`, or if it is None the default limit. Raise `UserError` if it is too small or too large."""
+    """Return `memory_bytes`, or the default limit for None. Raise `UserError` for a number too small or too large."""
     if memory_bytes is None:
         return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()
@@ -90,7 +90,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def machine_class() -> str:
-    """Return number of cores, processor and GPUs as text. If the text differs, the same call may give another value."""
+    """Return number of cores, processor and GPUs as text. With another text, the same call may give another value."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
     return f"{available_cores()} x {_processor()}{gpus}"
 

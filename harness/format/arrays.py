@@ -90,7 +90,7 @@ def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return (shape, is in Fortran order, type). A file in another format raises `UserError`, damage `ValueError`."""
+    """Return (shape, whether in Fortran order, type). Raise `UserError` for another format, `ValueError` for damage."""
     start = stream.read(START)
     stream.seek(0)
     if not start.startswith(npy.MAGIC_PREFIX):

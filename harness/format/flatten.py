@@ -135,7 +135,7 @@ class _Flattener:
     def _member(
         self, layer: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool
     ) -> _Member | None:
-        """Return a function that calls a layer or nested model; None for an input layer."""
+        """Read a layer or nested model. Return a function that adds a call of it; None for an input layer."""
         class_name, config = layer["class_name"], settings_of(layer)
         if class_name == "InputLayer":
             return None
@@ -170,7 +170,7 @@ class _Flattener:
         return [len(self.calls) - 1]
 
     def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
-        """Call permutation, layer, permutation. If the first permutation undoes the one before it, skip these two."""
+        """Call permutation `to_last`, the layer, permutation `to_first`; skip `to_last` if it undoes an earlier one."""
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
         last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))
@@ -182,9 +182,9 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer without effect after training. If a permutation computes its input, call the permutation last.
+        """Call a layer that has no effect after training. If its input is permuted, call it before the permutation.
 
-        The next permutation can then undo the last (`_call_between`).
+        The layer after it can then skip its own permutation and this permutation (`_call_between`).
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:

@@ -117,7 +117,7 @@ MEANINGLESS: dict[str, Any] = {
 
 
 def is_without_effect(class_name: str, setting: str, value: object) -> bool:
-    """Whether a layer computes the same if the setting is not written, in both versions of Keras."""
+    """Whether a layer computes the same with and without this setting, in both versions of Keras."""
     has_groups = class_name == "GroupNormalization" and setting == "groups"  # without the setting: 32 groups, not 1
     return setting in MEANINGLESS and value == MEANINGLESS[setting] and not has_groups
 

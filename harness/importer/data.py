@@ -71,8 +71,8 @@ def write_arrays(
 ) -> int:
     """Write inputs.npy (inputs divided by `divisor`) and labels.npy to a new directory. Return the number of examples.
 
-    If the models' input has one channel, the axis of channels may be missing. Raises `UserError` if shapes do not fit
-    the models or each other, a number is not finite, or a label is out of range.
+    If models have inputs of one channel, examples need no axis of channels. Raises `UserError` if shapes do not fit the
+    models or each other, a number is not finite, or a label is out of range.
     """
     labels = classes_of(examples.labels, examples.source)
     shape = (examples.shape[0] if examples.shape else 0, *input_shape)

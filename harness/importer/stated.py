@@ -32,7 +32,7 @@ class Stated:
         return float(self.text)
 
     def agrees(self, computed: float, n_examples: int) -> bool:
-        """Whether this accuracy equals an accuracy computed on `n_examples`, except for rounding and a few examples."""
+        """Whether rounding and a few examples explain the difference from an accuracy computed on `n_examples`."""
         examples = EXAMPLES if self.rounding else 1  # 0 and 1 are exact
         return abs(computed - self.value) <= self.rounding + examples / n_examples + 1e-9
 

@@ -119,7 +119,7 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended) -> CallResult:
-        """Kill the sandbox, call `killed`, wait until the sandbox has ended, and return the result of the call."""
+        """Kill the sandbox, call the function `killed`, wait for the sandbox's end, and return the call's result."""
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker
@@ -240,7 +240,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """If the machine still lacks memory, kill this call and raise `Ended`: `MEMORY` if the call used too much."""
+        """If the machine still lacks memory, kill the call; raise `Ended` (`MEMORY` if it exceeded its own limits)."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return

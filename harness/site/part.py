@@ -47,7 +47,7 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
 
 
 def _failures(task: OnTask) -> list[list[CallRecord]]:
-    """Return the failed calls, grouped by outcome and message, whatever the numbers in it."""
+    """Return the failed calls, grouped by outcome and message; numbers in messages may differ within a group."""
     groups: dict[tuple[str, str], list[CallRecord]] = {}
     for call in task.calls.values():
         if isinstance(value_of(call), Failure):

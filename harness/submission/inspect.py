@@ -43,7 +43,7 @@ def is_there(path: Path) -> bool:
 
 
 def inspect(path: Path) -> Answer:
-    """Return files and metadata of the .py file, directory or zip at `path`; if it cannot be run, also the reason.
+    """Return files and metadata of the .py file, directory or zip at `path`, and any reason why it cannot be run.
 
     Raise `UserError` if `path` is a link or another kind of file, or if the system refuses to read a file.
     """
@@ -69,7 +69,7 @@ def inspect(path: Path) -> Answer:
 
 
 def find_problem(submission: Submission) -> str | None:
-    """Return the file, and the reason why no call of a submission can succeed; None if calls may succeed."""
+    """Return why no call of a submission can succeed, as `FILE: REASON`; None if calls may succeed."""
     if submission.is_baseline:
         return None
     if submission.problem is not None:

@@ -1,4 +1,4 @@
-"""A cache of the digests (SHA-256) of a task's files, and of results of checks. An entry is valid until a file changes.
+"""A cache of digests (SHA-256) of a task's files, and of results of checks. A digest holds until its file changes.
 
 A file counts as unchanged while its size, times, inode and device are the same. Submissions cannot reach the cache.
 """

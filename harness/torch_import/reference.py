@@ -3,9 +3,9 @@
 A question is `{"file": PT2, "inputs": NPY, "by_layer": BOOLEAN, "output": NPZ}`. The inputs have the channels last. The
 program writes the network's outputs to the file `output`, and the answer is empty.
 
-If `by_layer` is true, the program writes for each result in the graph that a layer of the translation computes, in the
-order of the graph, PyTorch's numbers for the first input, as the layer stores them. The answer has two lists for these
-results: `layers` with the number of the layer, and `paths` with the operation's place in the module.
+If `by_layer` is true, the network runs on the first input. For each result in the graph that a layer of the translation
+computes, the program writes PyTorch's numbers with the layer's order of axes; arrays are in the graph's order. The
+answer has two lists for these results: `layers`, the layer's number, and `paths`, the operation's place in the module.
 
 The file is not trusted: the program calls only operations that `translate` can translate.
 """

@@ -1,8 +1,8 @@
 """Values of a PyTorch graph, with two lists of axes: as PyTorch sees them, and as a Keras layer stores them.
 
-An axis in a list is a group: a product of elementary axes, which are the same in both lists. Layers store the channels
-last; the lists of stored axes leave out the batch. Views, permutations and slices change only PyTorch's axes. A layer
-that permutes is added only when an operation needs the stored axes in another order.
+An axis in a list is a group: a product of elementary axes. Both lists have the same elementary axes. Layers store the
+channels last; the lists of stored axes leave out the batch. Views, permutations and slices change only PyTorch's axes.
+A layer that permutes is added only when an operation needs the stored axes in another order.
 """
 
 import functools
@@ -20,7 +20,7 @@ from harness.torch_import.registry import UntranslatableError
 
 @dataclass(frozen=True, eq=False)
 class ValueAxis:
-    """An axis, or a factor of an axis that a reshaping has divided. Two objects are never equal, even of equal size."""
+    """An axis, or a factor of an axis that a reshaping has divided. Axes are never equal, even if their sizes are."""
 
     size: int
     is_batch: bool = False

@@ -3,7 +3,7 @@
 A forked worker joins a sandbox that is ready, or confines itself (`harness.worker.landlock`).
 
 The zygote must never run an operation of the framework. The operation's threads would not exist in a fork, and the fork
-would wait for these threads forever. Workers may see everything in the zygote's memory.
+would wait for these threads forever. Workers can read all of the zygote's memory, so it must hold no secret.
 """
 
 import gc
@@ -116,7 +116,7 @@ def _start_under_landlock(order: dict[str, Any], descriptors: list[int], runtime
 
 
 def _become_worker(order: dict[str, Any], control: int, output: int, program: int, runtime: Runtime) -> NoReturn:
-    """Turn this fork into a worker that equals a new process, and serve calls."""
+    """Turn this fork into a worker, with the same state as a worker in a new process, and serve calls."""
     try:
         os.setsid()
         os.close(take_input())  # the sandbox has a /dev/null of its own

@@ -14,7 +14,7 @@ from pgdl import doctor
 
 @pytest.fixture(autouse=True)
 def quick_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the trial of the sandbox by one that stages files and starts no process."""
+    """Let `pgdl doctor` stage files, but start no process, in place of its tests of the sandbox."""
 
     def trial() -> Iterator[Finding]:
         with Staging():

@@ -82,7 +82,7 @@ def normalized(*, idle=False):
 
 
 def between(some, make):
-    """Return each layer, followed by a new layer."""
+    """Return the layers `some`, each followed by a new layer that `make` returns."""
     return [one for layer in some for one in (layer, make())]
 
 
@@ -136,7 +136,7 @@ def rewritten():
 
 @functools.cache
 def of_vectors():
-    """The dense network, and inputs (124, 12) with labels: more than in most batches, fewer than in all samples."""
+    """The dense network, and inputs (124, 12) with labels: more than most batch sizes, fewer than each `n_samples`."""
     inputs = np.random.default_rng(2).normal(size=(124, 12))
     labels = labels_of(dense(), inputs)
     return dense(), inputs, labels, dataset(inputs, labels)

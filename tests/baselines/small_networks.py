@@ -48,7 +48,7 @@ def random_kernels(*widths, seed=1):
 
 
 def random_problem(*widths, n=60, seed=1):
-    """Random kernels of a dense network with these widths, and inputs (n, ...) with random labels (n,)."""
+    """Random kernels of a dense network with these widths, and random inputs (n, widths[0]) and labels (n,)."""
     draw = np.random.default_rng(seed)
     kernels = [draw.normal(size=shape) for shape in itertools.pairwise(widths)]
     return kernels, draw.normal(size=(n, widths[0])), draw.integers(0, widths[-1], n)

@@ -80,7 +80,7 @@ def test_pruning_against_numpy(per_layer):
 
 @pytest.mark.parametrize(("gap", "bits"), [(0.4, 3), (0.1, 4), (0.05, 5), (0.01, 7)])
 def test_bits_in_closed_form(gap, bits):
-    """The smaller weight is rounded below the larger if gap * steps > 1/2; b bits give 2^(b - 1) - 1 steps."""
+    """The weights 1 - gap and 1 are rounded differently if gap * steps > 1/2; b bits give 2^(b - 1) - 1 steps."""
     assert quantization_bits(dense([[1 - gap, 1.0]]), dataset([[1.0]], [1])) == bits
 
 

@@ -67,7 +67,7 @@ def test_hessians_of_a_linear_classifier_and_of_a_hidden_layer(linear, hidden):
 
 
 def test_the_largest_eigenvalue_is_not_the_largest_in_size():
-    """If all weights are 0, a two-layer network's loss is bilinear: each eigenvalue has a partner of opposite sign."""
+    """If all weights of two layers are 0, each eigenvalue has a partner of opposite sign; the positive is found."""
     model, data = dense([[0.0]], [[0.0, 0.0]], activation=None), dataset([[2.0]], [0])
     assert top_eigenvalue(model, data) == pytest.approx(np.sqrt(2), rel=1e-4)  # 2 |p - onehot|
     assert trace(model, data) == 0

@@ -163,7 +163,7 @@ def test_vpm_is_the_median_of_its_graphs():
 
 @pytest.mark.parametrize(("n_layers", "last"), [(1, 1), (2, 1), (3, 2), (5, 2), (6, 3)])
 def test_wcv_is_the_worst_of_the_last_third(n_layers, last):
-    """The last third of L layers are the last L // 3 + 1 layers."""
+    """Of L layers, the measure takes the last L // 3 + 1 layers."""
     images, labels = blobs(n=45)
     widths = (4, *[6] * (n_layers - 1), 3)
     model, data = network(widths, seed=2), dataset(images, labels)

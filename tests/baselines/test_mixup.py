@@ -1,4 +1,4 @@
-"""Tests of errors on averages of two examples of a class, and of the winner's submission, a product with them."""
+"""Tests of the error on averages of two examples of a class, and of the winner's product of an index with it."""
 
 import itertools
 

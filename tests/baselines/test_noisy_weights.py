@@ -131,7 +131,7 @@ def test_the_complexity_is_that_of_the_best_prior_there_is(distance, scale):
 
 
 def test_noise_on_which_nothing_depends_becomes_that_of_the_prior():
-    """All units are dead, so the noise becomes the prior's; of the complexity, only the choice of the prior remains."""
+    """All units are dead, so the noise becomes the prior's, and only choosing the prior adds to the complexity."""
     arrays = [[[-1.0, -2.0]], [0.0, 0.0], [[0.5, 0.2], [0.1, 0.3]], [5.0, 0.0]]
     model = with_start(dense(*arrays[::2], biases=arrays[1::2]), *arrays)
     data = dataset(np.ones((100, 1)), np.arange(100) // 90)

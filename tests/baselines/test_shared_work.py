@@ -132,8 +132,8 @@ GRADIENTS = {
 @pytest.mark.rest
 @pytest.mark.parametrize("kind", ["pass", "spectrum"])
 def test_no_work_is_done_twice(kind, work):
-    """There are two exceptions. Logits are also computed by the function for changed weights, so that last bits are
-    equal; and WeightWatcher sees the kernels as written, which may equal the folded kernels.
+    """There are two exceptions. The function for changed weights also computes the logits, so that last bits are
+    equal. WeightWatcher's measures read the kernels without folding, which may equal the folded kernels.
     """
     repeated = {key[:2]: count for key, count in work.items() if key[0] == kind and count > 1}
     assert repeated == ({("pass", "outputs"): 2} if kind == "pass" else {("spectrum", "eigvalsh"): 2})
@@ -151,7 +151,7 @@ def test_each_spectrum_is_computed_once(work):
     frequency.
 
     Three spectra are of the places of the other convolution's window, and of the last hidden representation, centered
-    and as it is. Two layers are large enough for WeightWatcher's spectrum and for five spectra of shuffled weights.
+    and not centered. Two layers are large enough for WeightWatcher's spectrum and for five spectra of shuffled weights.
     """
     assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10 + 3 + 2 * (5 + 1)
 
@@ -168,7 +168,7 @@ def test_what_is_not_normalized_needs_no_folding_and_one_search():
 
 @pytest.mark.rest
 def test_each_search_is_made_once(work):
-    """There is one search for pruning, one each for sigma and sigma', three each for alpha, alpha' and the kit."""
+    """Pruning, sigma and sigma' need a search each; alpha, alpha' and the starting kit's sharpness need three each."""
     searches = Counter()
     for key, count in work.items():
         if key[0] == "search":

@@ -1,4 +1,4 @@
-"""Prints seconds of measures of one pass and of that pass; test_measures.py runs it, since it loads TensorFlow.
+"""Prints the seconds of measures of one pass, and of a bare pass; run by test_measures.py, since it loads TensorFlow.
 
 Every call is on a new network, for which nothing has been compiled, as in a worker. But the process is warm: it has
 called the measure on other networks. Before the measure, another measure analyses the network and reads the training
@@ -55,7 +55,7 @@ def labels_of(images):
 
 
 def bare(model, images, labels):
-    """Return the seconds of a compiled forward pass, and of a forward and backward pass."""
+    """Return the seconds of a compiled forward pass, and of a compiled forward and backward pass together."""
 
     def forward(images, _labels):
         return [model(images, training=False)]

@@ -279,7 +279,7 @@ def test_a_notebook_shows_the_table_and_the_remarks(board: Board, monkeypatch: p
 
 
 def test_the_level_of_chance_has_its_place_on_the_axis(tmp_path: Path) -> None:
-    """A measure that depends on one hyperparameter only scores 0, which is below chance."""
+    """The measure depends on a single hyperparameter, so its score is 0, below the level of chance."""
     known = references(tmp_path)
     board = build_board(collect(rows("size", [1.0] * 4 + [2.0] * 4), known), known)
     heading, line = on_terminal(board, 200).splitlines()[:2]

@@ -33,7 +33,7 @@ THIRD = [2.5, 5.0, 3.0, 1.0, 6.0, 9.0, 1.0, 4.0]
 
 
 def repeated(task: str = "toy", *others: Sequence[float], **columns: object) -> list[Evaluation]:
-    """Records of a submission's calls on a task, and of their repetitions."""
+    """Records of a submission's calls on a task, and of their repetitions: `others` has each repetition's values."""
     records = rows("mine", task=task, **columns)
     for repeat, values in enumerate(others or (SECOND, THIRD), 1):
         records += rows("mine", values, task, repeat=repeat, **columns)

@@ -56,7 +56,7 @@ def sandbox(zygotes: SharedZygotes) -> Iterator[None]:
 
 @pytest.fixture
 def three_submissions(folder: Path, record: Record) -> Path:
-    """Records of `winner`, `weak`, and `half`, which failed on one model; the task has no model files."""
+    """Records of `winner`, `weak` and `half`; a call of `half` failed. The task has no model files."""
     write_reference(folder / "task_data")
     said = {"message": "ValueError: no layer", "output_tail": "Traceback\nno layer"}
     half = failed("half", "model_7", Outcome.EXCEPTION, **said)

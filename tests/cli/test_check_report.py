@@ -132,7 +132,7 @@ def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, form: str) 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
-    """Three calls of 2 s, one at a time, take 6 s. If they took 9 s, each call costs 1 s more."""
+    """Three calls of 2 s, one at a time, take 6 s. If they took 9 s, each call has an overhead of 1 s."""
     made = trial(DIFFERENT, OK, start_s=3.0, calls_s=9.0)
     expected = forecast(made, SETTINGS, workers)
     overhead = (9.0 - 6.0 / workers) / 3

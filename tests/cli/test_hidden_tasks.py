@@ -77,7 +77,7 @@ def test_a_warning_names_the_hidden_tasks_that_are_shown_in_full(
 def test_a_note_names_the_tasks_that_have_lost_their_mark(
     pgdl: Pgdl, folder: Path, record: Record, command: str
 ) -> None:
-    """A copy of the task has no mark, so all digits are shown; only the records say that it was hidden."""
+    """A copy of the task has no mark, so all digits are shown; only the records say that the task was hidden."""
     write_reference(folder / "task_data")
     hidden = [*rows("mine", message=WITHHELD), *rows("depth", is_baseline=True, message=WITHHELD)]
     record([*hidden, failed("broken", "model_0", Outcome.PROTOCOL, message=WITHHELD)])

@@ -105,7 +105,7 @@ def test_calls_are_made_in_containers(folder: Path, tmp_path: Path, monkeypatch:
 
 
 def test_a_killed_harness_takes_its_calls_with_it(folder: Path) -> None:
-    """On a Mac, the kernel does not kill the calls."""
+    """On a Mac, the kernel does not kill the calls of a killed harness, so they must end themselves."""
     make_task(folder / "tasks", layout="full", n_models=1)
     write_submission(folder, "lasting", "import time; time.sleep(60)")
     run = [sys.executable, "-m", "pgdl", "run", "lasting.py", "--unsafe-no-sandbox", "--tasks", "tasks"]

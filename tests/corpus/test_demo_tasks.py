@@ -23,7 +23,7 @@ def recipe(request) -> Recipe:
 
 
 def training(recipe: Recipe) -> list[dict]:
-    """Return the training records of the models."""
+    """Return the training record of each model in the shipped task of a recipe."""
     return json.loads((TASK_DATA / "reference_data" / recipe.name / "training.json").read_text())
 
 

@@ -35,7 +35,7 @@ def test_the_code_runs_and_prints_what_the_page_says(section: Section, demo: Pat
 
 
 def test_the_first_section_runs_as_a_notebook(demo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """In a notebook, functions have other source files and modules, and output has other streams."""
+    """In a notebook, functions have other source files and modules than in a script, and output has other streams."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("MPLBACKEND", "agg")
     (demo / "notebook.db").unlink(missing_ok=True)  # of other sections

@@ -289,7 +289,7 @@ def test_a_cancelled_job_loses_nothing(tmp_path, environment, zygotes):
 
 
 def cancel(command, job, sent, code, after):
-    """Start the job, and send a signal after some records."""
+    """Start the job, and send the signal `sent` when the job has written `after` records."""
     streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, env=job.environment, text=True, **streams)
     wait_for(lambda: len(records(job.results)) >= after, f"{after} records")

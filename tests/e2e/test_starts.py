@@ -69,7 +69,7 @@ return float(max(filter(is_socket, range(1000))))
 
 @pytest.mark.parametrize("mode", ["fast", rest("fresh")])
 def test_the_control_channel_has_the_same_descriptor_in_every_call(tmp_path, one_model, pgdl, mode):
-    """If the number depended on the harness' open files, it would tell about other calls."""
+    """If the descriptor's number depended on the harness' open files, a submission could learn about other calls."""
     assert run(pgdl, tmp_path, one_model, SOCKETS, mode)[0]["value"] == 3.0
 
 

@@ -60,7 +60,7 @@ def make_submission(name: str = "margin", content: bytes = b"1", runtime: str | 
 def make_model(name: str, content: str | None = None, shown: str | None = None) -> Model:
     """Return a model whose files have the digest of `content`.
 
-    The digest of the part that submissions see is that of `shown`, by default the same.
+    The part that submissions see has the digest of `shown`, by default of `content`.
     """
     files = content or f"files of {name}"
     digests = [hashlib.sha256(text.encode()).hexdigest() for text in (files, shown or files)]

@@ -45,7 +45,7 @@ class Served:
 
 @contextmanager
 def serve(directory: Path, context: ssl.SSLContext | None = None) -> Iterator[Served]:
-    """Serve a directory, with encryption if there is a TLS context."""
+    """Serve a directory, with encryption if there is a TLS context; yield the server's behaviour, which can change."""
     served = Served(directory)
     with serving(_Handler, served, context=context) as served.url:
         yield served

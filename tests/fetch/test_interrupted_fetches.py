@@ -29,7 +29,7 @@ pytestmark = pytest.mark.rest
 
 @pytest.fixture
 def file(server: Served, tmp_path: Path) -> Path:
-    """A catalogue of an archive on the server."""
+    """The file of a catalogue; the catalogue describes an archive on the server."""
     make_archive(server.directory / "data.zip", n_train=480)
     return catalogue(tmp_path, server.url)
 
@@ -278,7 +278,7 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(
 
 
 def test_a_model_that_gets_a_file_more_is_extended(fetch: Fetch, server: Served) -> None:
-    """The directories of the task exist already."""
+    """The second fetch adds the file to a task whose directories exist already."""
     later = make_archive(server.directory / "later.zip")
     with zipfile.ZipFile(later) as members, zipfile.ZipFile(server.directory / "data.zip", "w") as earlier:
         for entry in members.infolist():

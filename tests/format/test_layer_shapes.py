@@ -220,7 +220,7 @@ def test_a_layer_without_effect_that_is_called_twice_hides_no_softmax() -> None:
 
 
 def test_keras_writes_the_default_of_layers_that_augment() -> None:
-    """If somebody set `training=True` to keep a layer active, it is still refused."""
+    """For RandomFlip, `training=True` is Keras' default. A dropout with this setting stays active, so it is refused."""
 
     def written(class_name: str, settings: dict[str, Any]) -> Architecture:
         source = {"class_name": "__keras_tensor__", "config": {"keras_history": ["input", 0, 0], "shape": [None, 4]}}

@@ -31,7 +31,7 @@ KERNEL_S = 6.0
 
 @step("GPU memory of a small call", 90)
 def growth() -> str:
-    """Measure how much GPU memory a small call uses: frameworks must not claim all of it."""
+    """Measure how much GPU memory a small call uses: a framework must not claim all of the GPU's memory."""
     require_gpu()
     with calls_on_gpu(*runtimes()) as call:
         rows = [(runtime, call("small_call", runtime)) for runtime in runtimes()]

@@ -1,4 +1,4 @@
-"""Installs what tests/gpu/pack collected into a new directory; nothing else on the machine changes."""
+"""Installs into a new directory the packages that tests/gpu/pack collected; nothing else on the machine changes."""
 
 import io
 import os
@@ -41,7 +41,7 @@ def make_environment(directory: Path, wheels: Path) -> Path:
 
 
 def unpack_programs(debs: Path, directory: Path) -> Path:
-    """Unpack Debian packages; return a directory for PATH with `bwrap`, unless the machine has it."""
+    """Unpack Debian packages; return a directory, now on PATH: with `bwrap`, or empty if the machine has `bwrap`."""
     shutil.rmtree(directory, ignore_errors=True)
     system, programs = directory / "system", directory / "bin"
     for path in (system, programs):

@@ -78,7 +78,7 @@ def test_models_become_a_task(folder, pgdl, rows, accuracies):
 @pytest.mark.rest
 @pytest.mark.parametrize("names", [("a", "a/b"), ("a/b", "c"), ("/a", ".."), ("a", "b\x00"), ("a", "\ud800")])
 def test_layers_of_any_name(folder, pgdl, computed, names):
-    """In HDF5 files, a slash makes a group within a group, and some names are impossible."""
+    """Any name is allowed, though in HDF5 files a slash makes a group within a group, and some names are impossible."""
     config = sequential(dense(4, "relu", name=names[0]), dense(3, name=names[1]))
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
     outcome = pgdl(*IMPORT)
@@ -91,7 +91,7 @@ def test_layers_of_any_name(folder, pgdl, computed, names):
 
 @pytest.mark.usefixtures("computed")
 def test_weights_before_training(folder, pgdl, rows):
-    """Initial weights may be in any file that may hold weights; a model may lack them."""
+    """Initial weights are read from every kind of file that can hold weights, and are optional for each model."""
     initial = [weights_of(row["depth"], row["width"], 100 + n) for n, row in enumerate(rows)]
     np.savez("i0.npz", *[array for layer in initial[0] for array in layer])
     (folder / "i1.weights.h5").write_bytes(hdf5(initial[1]))

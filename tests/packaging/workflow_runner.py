@@ -70,7 +70,7 @@ class Runner:
         return jobs
 
     def keep(self, place: dict[str, Path], name: str, source: Path) -> Path:
-        """Copy a file or directory, store the copy's path as `name` in `place`, and return it."""
+        """Copy a file or directory, store the copy's path in `place` under `name`, and return the path."""
         target = self.directory / f"kept-{len(self.cache) + len(self.artifacts)}-{source.name}"
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
         place[name] = target

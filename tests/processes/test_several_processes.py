@@ -19,7 +19,7 @@ pytestmark = pytest.mark.rest
 
 
 class Questions:
-    """Questions as contexts; `entered` lists the questions whose contexts were entered."""
+    """Questions as contexts; `entered` lists the numbers of the questions whose contexts are open."""
 
     def __init__(self, *orders):
         self.entered = []

@@ -72,7 +72,7 @@ class Server:
 
 @contextmanager
 def serving(*, fsync: bool = False) -> Iterator[Server]:
-    """Start a server in a temporary directory; skip the test if PostgreSQL is not installed."""
+    """Start a server in a temporary directory, and yield it; skip the test if PostgreSQL is not installed."""
     if MISSING:
         pytest.skip(f"PostgreSQL is not installed: {MISSING} not found; make test-rest installs it")
     directory = Path(tempfile.mkdtemp(prefix="pg"))

@@ -145,7 +145,7 @@ def test_two_harnesses_at_once_lose_nothing(location: str) -> None:
     ],
 )  # fmt: skip
 def test_the_file_is_known_whatever_the_form_of_the_url(form: str, file: str, tmp_path: Path) -> None:
-    """The path must be known, because submissions must not be able to read the file."""
+    """The harness must know the file's path to keep submissions from reading the file."""
     with Records(form.format(tmp_path)) as records:
         assert records.file == Path(file.format(tmp_path))
         assert records.file.is_file()

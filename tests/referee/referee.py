@@ -33,7 +33,7 @@ class Choice(NamedTuple):
 
 
 class Software(NamedTuple):
-    """Versions of software that change without the user; the most recently requested versions count."""
+    """Versions of software, which may change without the user's doing; the most recently requested versions count."""
 
     libraries: str = "1"
     loader: str = "1"
@@ -159,11 +159,11 @@ class Database:
         return found
 
     def is_known(self, version: Version, source: str) -> bool:
-        """Return whether this path has been handed in under this name."""
+        """Return whether the path `source` has been handed in under the version's name."""
         return source in {one.source for one in self.names().get(version.name, [])}
 
     def settle(self, version: Version, source: str, *, given: bool) -> str:
-        """Return the path under which a submission is known; raise `Refusal` if another submission has its name."""
+        """Return the path under which a submission is known; raise `Refusal` for another's name that is not `given`."""
         if version.is_baseline:
             return source
         if version.name in RESERVED:
@@ -261,7 +261,7 @@ class Database:
     def _record(
         self, version: Version, task: str, model: str, choice: Choice, software: Software, present: Task
     ) -> "Record | type[Stale] | None":
-        """Return the record on the current model and data, `Stale` if only others exist, or None."""
+        """Return the record on the current model and data, `Stale` if only other models or data have one, or None."""
         call = Call(version, task, model, present.contents.get(model, ""), present.data, choice, software)
         if call in self.records:
             return self.records[call]
@@ -288,7 +288,7 @@ class Stale:
 
 
 def _told_apart(requests: Sequence[Request]) -> Iterator[Request]:
-    """Yield the last own request for each submission and setting, and all requests from other databases."""
+    """Yield the last of equal requests (except for their time) of this database, and all requests from others."""
     own = {(one.version, one.task, one.choice, one.software, one.source): one for one in requests if one.merged is None}
     for one in requests:
         if one.merged is not None or one in own.values():

@@ -41,7 +41,7 @@ REFUSED_ANYWAY = {"io_uring_setup", "perf_event_open", "userfaultfd", "kcmp", "o
 
 
 def probe(filter_: bytes | None) -> dict[str, str]:
-    """Return system call -> result under this filter."""
+    """Return system call -> result under a filter; None: without a filter."""
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     if platform.machine() != "x86_64":

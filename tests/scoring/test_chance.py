@@ -64,7 +64,7 @@ def test_p_values_by_counting_all_permutations() -> None:
 @pytest.mark.parametrize("values", [6, 10**9])
 @pytest.mark.parametrize("gaps", [4, 60, 10**9])
 def test_quick_scores_are_the_official_ones(values: int, gaps: int) -> None:
-    """Pairs are counted in two ways, with many ties, some ties, and no ties."""
+    """`Scorer` and `official_score` count pairs in different ways; the cases have many, some and no ties."""
     random = np.random.default_rng(0)
     for t in (toy(), random_task(np.random.default_rng(3))):
         _, _, grid = t.arrays
@@ -114,7 +114,7 @@ def test_undefined_and_incomparable_scores_are_refused() -> None:
 
 
 def chance(score: float, *dealt: list[float]) -> Chance:
-    """Return a score beside scores under chance, a list for each pair of hyperparameters."""
+    """Return a score with the scores of permutations; `dealt` has a list of these for each pair of hyperparameters."""
     return Chance(score, 0.0, 0.0, {(str(number), "x"): np.array(scores) for number, scores in enumerate(dealt)})
 
 
@@ -128,7 +128,7 @@ def test_p_values_of_one_task_and_of_several() -> None:
 
 
 def test_adjusted_p_values_compare_with_the_best_by_chance_of_oneself_and_those_below() -> None:
-    """By chance, the highest scores of all three are 0.4, 0.5, 0.3, 0.6; of the lower two, 0.4, 0.2, 0.3, 0.6."""
+    """Highest permuted scores of all three measures: 0.4, 0.5, 0.3, 0.6; of the lower two: 0.4, 0.2, 0.3, 0.6."""
     high, middle, low = (
         {"t": chance(score, dealt)}
         for score, dealt in ((0.55, [0.1, 0.5, 0.2, 0.1]), (0.35, [0.4, 0.1, 0.1, 0.2]), (0.3, [0.1, 0.2, 0.3, 0.6]))
@@ -189,7 +189,7 @@ def test_the_gap_itself_has_the_smallest_p_value_on_eight_networks() -> None:
 @pytest.mark.rest
 @given(tasks())
 def test_no_measure_has_a_smaller_one(one: Task) -> None:
-    """This also holds if gaps are equal, when the gap itself need not have the smallest p-value."""
+    """`smallest_p_value` is a lower bound even with equal gaps, when the gap itself may have a larger p-value."""
     measure, gap, grid = one.arrays
     if len(measure) == 8 and len(set(gap)) > 1:
         assert exact_p_value(np.array(measure), np.array(gap), grid) >= smallest_p_value(grid)

@@ -85,7 +85,7 @@ def test_wrong_numbers_are_refused(measure: list[float], gap: list[float], messa
 
 
 def test_a_hyperparameter_with_one_value_conditions_on_nothing() -> None:
-    """In the competition's program, too, the pair (a, d) then conditions only on the hyperparameter a."""
+    """As in the competition's program, the pair (a, d) conditions only on a, since d has a single value."""
     current = {m: {**cell, "d": 0} for m, cell in cells(a=2, b=2, c=2).items()}
     grid = Grid.from_hyperparameters({"a": [0, 1], "b": [0, 1], "c": [0, 1], "d": [0]}, current)
     result = official_score(TOY_MEASURE, TOY_GAP, grid)

@@ -145,7 +145,7 @@ def score_of(entry: Entry) -> float:
 
 
 def beats(first: Entry, second: Entry) -> bool:
-    """Return whether the first entry beats the second by the rule in words, if both may be ranked."""
+    """Return whether the first entry beats the second by the rule in words; both must be eligible for a rank."""
     if -math.inf in (score_of(first), score_of(second)) or first.complete == second.complete:
         return score_of(first) > score_of(second)
     return first.complete
@@ -211,7 +211,7 @@ NOISY_GRID: Grid = task(NOISY_GAP.tolist(), NOISY_GAP.tolist(), a=2, b=2, c=2, d
 
 
 def called(n_values: int, seed: int = 1, noise: float = 0.5) -> tuple[np.ndarray, dict[str, list[float]]]:
-    """Return the values of a noisy measure, and model -> its values with other seeds."""
+    """Return a noisy measure's values on all models, and model -> its `n_values` - 1 values with other seeds."""
     values = NOISY_GAP + noise * np.random.default_rng(seed).normal(size=(n_values, 32))
     return values[0], {model: values[1:, i].tolist() for i, model in enumerate(NOISY_GRID.models)}
 

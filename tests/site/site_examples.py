@@ -28,7 +28,7 @@ def known(directory: Path) -> dict[str, Reference]:
 
 
 def evaluations() -> list[Evaluation]:
-    """Records of a winner, a baseline, a measure with ties, one with a failed call, and one outside of the sandbox."""
+    """Records of a winner, a baseline, and measures with ties, with a failed call, and without a sandbox."""
     return [
         *(row for task in TASKS for row in rows("winner", GAPS, task)),
         *(row for task in TASKS for row in rows("path_norm", MEASURE, task, is_baseline=True, call_wall_s=0.25)),

@@ -7,7 +7,7 @@ from harness.site.drawing import Dot, Drawing, View
 
 
 def named(*places: tuple[float, float], ringed: int | None = None) -> dict[str, str]:
-    """Return name -> side of the names in a drawing of dots; `places` are between 0 and 100."""
+    """Return name -> side of the dot on which the name stands; `places` (x, y) of dots are between 0 and 100."""
     dots = [Dot("", [0], name=f"dot_{number}", is_ringed=number == ringed) for number in range(len(places))]
     view = View(Axis(0, 100), Axis(0, 100), "x", "y", places)
     return {name: side for _, _, side, name in Drawing("time", dots, {"time": view}).names}

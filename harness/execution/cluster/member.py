@@ -17,7 +17,7 @@ DESCRIBE, BEGIN, PREPARE, EXCHANGE = "describe", "begin", "prepare", "exchange"
 
 @dataclass(eq=False)
 class ClusterMember:
-    """A machine of a cluster, the answer that it owes, and its unfinished calls."""
+    """A machine of a cluster, the question that it has not answered yet, and its unfinished calls."""
 
     node: str
     name: str
@@ -56,7 +56,7 @@ class ClusterMember:
         self.held |= {batch[0].model, batch[0].data}
 
     def take(self, report: MachineReport) -> list[FinishedCall[int]]:
-        """Store a report. Return its finished calls, except calls that were given to other machines."""
+        """Store a report. Return its finished calls, except calls that other machines have been given since."""
         now, known = time.monotonic(), {order.number: order for batch in self.batches for order in batch}
         returned = [one for one in report.returned if one.call in known]
         over = {one.call for one in returned}
@@ -71,7 +71,7 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Take back the unfinished orders. Return their batches, the numbers of begun orders, and seconds by budget."""
+        """Take back the unfinished orders. Return their batches, the numbers of begun orders, and budget -> seconds."""
         now = time.monotonic()
         batches, begun, spent = [tuple(batch) for batch in self.batches], self.begun_at, dict(self.spent_s)
         for order in (order for batch in batches for order in batch if order.number in begun):

@@ -31,8 +31,8 @@ AXES = {
 def plot_curves(study: Study, gaps: Mapping[str, float], stem: Path) -> list[Path]:
     """Plot the accuracy curves and cumulative curves of all models, coloured by gap, for each perturbation (figure 1).
 
-    The shaded area, divided by the area below the dotted line, is the largest of the Gi-scores. `gaps` (model id ->
-    gap) may be empty. Return the paths of the pictures.
+    The shaded area, divided by the area below the dotted line, is the largest Gi-score of all models. `gaps` is model
+    id -> gap; models without a gap all have the same colour. Return the paths of the pictures.
     """
     number = len(study.perturbations)
     with new_figure(2 * WIDTH, HEIGHT * number) as figure:
@@ -58,7 +58,7 @@ def plot_curves(study: Study, gaps: Mapping[str, float], stem: Path) -> list[Pat
 def plot_pairs(study: Study, gaps: Mapping[str, float], stem: Path) -> list[Path]:
     """For each mixture, plot two models with different gaps whose curves end at similar accuracies (figure 2).
 
-    Of all such pairs, their gaps differ most. Return the pictures' paths; [] if no curves end at similar accuracies.
+    Of all such pairs, the pair with the most different gaps is plotted. Return the pictures' paths; [] without a pair.
     """
     pairs = {}
     for chosen in (one for one in study.perturbations if one.is_mixture and gaps):

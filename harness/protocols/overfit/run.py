@@ -53,7 +53,7 @@ def detect_overfitting(
 
 @dataclass(frozen=True)
 class Grids:
-    """The margins of a task's models on shifted images, and how the content of the images varies in position."""
+    """The margins of a task's models on shifted images, and how much the position of the images' content varies."""
 
     parts: Mapping[str, Path]  #: model id -> file of the margins, in the task's order
     failures: Mapping[str, UserError]  #: model id -> why the model could not be run

@@ -64,7 +64,7 @@ def number_of_parts(images: Images) -> int:
 
 
 def noisy_images(images: Images, targets: Sequence[float], seed: int, first: int = 0) -> Images:
-    """Return noisy images (n_targets, n, height, width, channels). `first` is the position of the first image."""
+    """Return noisy images (n_targets, n, height, width, channels). `first` is the first image's number in the data."""
     draws = [
         stream("noise of the testbed", seed, first + i).standard_normal(images.shape[1:]) for i in range(len(images))
     ]

@@ -21,7 +21,7 @@ class Keras2(TensorFlow):
         return super().environment(threads, gpu=gpu) | {"TF_USE_LEGACY_KERAS": "1"}
 
     def import_libraries(self) -> None:
-        """Import the libraries, and modules of the competition's program, because a forked worker cannot find them."""
+        """Import the libraries and the competition's modules: a forked worker could not find these modules itself."""
         super().import_libraries()
         from harness.worker.legacy import ingestion_program
 

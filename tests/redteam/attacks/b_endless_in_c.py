@@ -15,7 +15,7 @@ def b_call_in_jax(model, dataset):
 
 @expected("TIMEOUT")
 def b_call_in_numpy(model, dataset):
-    """Stays in C code that never releases the interpreter. The harness needs no alarm inside the worker."""
+    """Stays in C code that never releases the interpreter. The harness kills it from outside."""
     a = np.random.default_rng(0).normal(size=(2500, 2500))
     while True:
         a = np.linalg.svd(a)[0]

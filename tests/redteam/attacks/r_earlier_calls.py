@@ -291,7 +291,7 @@ RWF_NOWAIT = 8
 def r_page_cache(model, dataset):
     """Looks up which parts of shared files are in the page cache: an earlier call may have read them.
 
-    System calls that query or change the page cache are refused. The time of a read and its page faults are visible.
+    System calls that query or change the page cache are refused. A call can still see a read's time and page faults.
     """
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p

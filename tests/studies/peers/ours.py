@@ -22,7 +22,7 @@ NETWORKS = {"118,498": ((28, 28, 1), (16, 32), 72), "5,961,408": ((32, 32, 3), (
 
 
 def trained(shape, channels, units, number=2048):
-    """Return a network, trained shortly on noisy prototypes, of which a fifth have random labels; and these data."""
+    """Return a shortly trained network, and its training data: noisy prototypes, a fifth of them with random labels."""
     tf.keras.utils.set_random_seed(0)
     convolutions = [
         part for n in channels for part in (layers.Conv2D(n, 3, padding="same", activation="relu"), layers.MaxPool2D())

@@ -44,7 +44,7 @@ def main(names: list[str]) -> None:
 
 
 def make_evidence(place: Path, setting: Setting) -> None:
-    """Train the corpora of a setting and run its commands, as far as their results are missing."""
+    """Train the corpora of a setting and run its commands; results of an earlier run are kept."""
     if setting is SYNTHETIC:
         if not (place / "synthetic.csv").exists():
             write_outcomes(run_experiment(), place / "synthetic.csv")
