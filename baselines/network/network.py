@@ -126,7 +126,7 @@ class Network:
 
     @property
     def trained_nodes(self) -> list[int]:
-        """Positions of all weight layers; in a network that is not folded, then of layers that only scale or shift."""
+        """Positions of all weight layers, then, if the network is not folded, of layers that only scale or shift."""
         scaling = () if self.description.is_folded else enumerate(self.nodes)
         return [*self.weight_nodes, *(position for position, node in scaling if node.scales and node.n_trained)]
 

@@ -44,8 +44,8 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
     """Sort requests from oldest to newest; `requests` has the order of the database.
 
     Requests that were merged from other databases come first, sorted by time. Since clocks differ, a request that
-    claims a time after its merge has the time of the merge. The database's own requests follow in their order, so that
-    no merged request replaces them.
+    claims a time after its merge counts as made at its merge. The database's own requests follow in their order, so
+    that no merged request replaces them.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]

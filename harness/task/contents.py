@@ -43,7 +43,7 @@ def write_known(reference: Path, contents: Contents) -> None:
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return what `write_known` has written; None without its file; raises `UserError` if malformed."""
+    """Return the `Contents` that `write_known` wrote; None without that file; raises `UserError` if it is malformed."""
     file = reference / CONTENTS
     if not file.exists():
         return None
