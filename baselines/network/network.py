@@ -230,7 +230,7 @@ class Network:
     def outputs(
         self, inputs: Array, wanted: Sequence[int] | None = None, start: int = INPUT, *, often: bool = False
     ) -> list[Array]:
-        """Return the values (n, ...) at each wanted position, by default the logits, computed in batches.
+        """Return the values (n, ...) at each wanted position (None: only the logits), computed in batches.
 
         `inputs` (n, ...) are the values at position `start`; `often` is explained at `in_batches`.
         """

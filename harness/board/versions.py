@@ -54,7 +54,7 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
 
 
 def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[RowKey, Request]:
-    """Return row key -> the last request for this row on one of `tasks`. The oldest request is first."""
+    """Return row key -> the last request for this row on one of `tasks`, sorted from oldest to newest."""
     last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:

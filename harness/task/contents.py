@@ -66,7 +66,7 @@ _REMEDY = "remove the file and fetch the task again"
 
 
 def origin_of(files: TaskFiles) -> Fetched | None:
-    """Return a downloaded task's `fetched.json`, otherwise None. Raises `UserError` if the file is invalid."""
+    """Return the content of a downloaded task's `fetched.json`; None for other tasks; raises `UserError` if invalid."""
     return None if files.reference is None else read_fetched(files.reference.parent / RECORD)
 
 
