@@ -95,7 +95,7 @@ def run_study(
     """Run the models of `subject` on perturbed examples, or take their results from the cache.
 
     `settings` has these keys of a question to the program: the numbers `n_examples`, `seed` and `repetitions`, and
-    `timed` (`harness.protocols.invariance.curves`). For mixtures, a repetition has other random pairs. `finished` is
+    `timed` (`harness.protocols.invariance.curves`). Only mixtures are repeated, with other random pairs. `finished` is
     called after each model. Raise `UserError` if TensorFlow is missing, or if the data do not suit a perturbation.
     """
     runtime = require_tensorflow("curves are computed in TensorFlow")
