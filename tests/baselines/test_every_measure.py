@@ -59,7 +59,7 @@ def test_a_specification_with_a_wrong_parameter_is_refused(specification, messag
 
 @pytest.fixture(scope="module")
 def twice():
-    """Return all values, all values in reverse order with another seed, and whether the model stayed the same."""
+    """Return all values, all computed in reverse order with another seed, and whether the model is unchanged."""
     model, data = read_model(DEMO / MODEL), read_dataset(DEMO / "dataset_1" / "train")
     before = state(model)
     names = list(baselines.MEASURES)
