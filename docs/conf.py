@@ -60,7 +60,7 @@ html_show_copyright = html_show_sphinx = html_copy_source = False
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
+    """Connect the functions below to events of Sphinx, which calls `setup` at its start."""
     app.connect("source-read", read_source)
     app.connect("build-finished", write_index)
 
@@ -95,6 +95,6 @@ def _contents() -> str:
 
 
 def write_index(app: Any, exception: Exception | None) -> None:
-    """Give the home page the name that a server and a person look for."""
+    """Copy the home page to index.html, the name that servers and people look for."""
     if exception is None:
         shutil.copy(Path(app.outdir) / f"{root_doc}.html", Path(app.outdir) / "index.html")

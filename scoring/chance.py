@@ -32,7 +32,7 @@ class Chance:
 
     @property
     def excess(self) -> float:
-        """The score minus a random measure's mean score: an estimate for a grid with very many models per cell."""
+        """The score minus the level of chance: an estimate of the score on a grid with very many models per cell."""
         return self.score - self.level
 
     @property

@@ -23,7 +23,7 @@ RANK = 8  #: rank of the approximation of a group's counts; it keeps at least 99
 
 
 def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.Generator) -> Iterator[Ranks]:
-    """Yield `n` random permutations of a measure's ranks within groups, in arrays of shape (n_permutations, n_models).
+    """Yield arrays (n_permutations, n_models), together `n` random permutations of a measure's ranks within groups.
 
     `groups` holds the group number of each model; all groups have the same size.
     """
@@ -57,7 +57,7 @@ class Scorer:
 
     @property
     def has_order(self) -> bool:
-        """Whether each pair of hyperparameters has a cell with both signs of the gap; otherwise all scores are 0."""
+        """Whether each pair of hyperparameters has a cell with gap differences of both signs; else all scores are 0."""
         return all((self._entropy[cells].mean(axis=-1) > 10 * EPSILON).all() for _, cells in self._cond.of_one_size)
 
     def __call__(self, measures: NDArray[np.floating] | Ranks) -> Vector:
@@ -113,11 +113,11 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """Approximate the conditional mutual information of `n` permutations of a measure on a large task, 0 to 1: (n,).
+    """Return the approximate conditional mutual information of gap and permuted measure, 0 to 1, shape (n,).
 
-    The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values, so only
-    the counts of pairs that gap and measure order alike change. Hajek's projection approximates these counts by sums
-    over models. The variance of a sum is smaller than the count's by the fraction 1 / (2 * models in a group).
+    The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values. This
+    only changes how many pairs of models gap and measure order in the same way. For large tasks, Hajek's projection
+    approximates each count by a sum over models, whose variance is smaller by 1 / (2 * models in a group).
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]

@@ -33,7 +33,7 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut])
         Standard error in points, 0 to 100, shape (n_submissions,).
 
     Raises:
-        ValueError: a task has no test set or no test image, or not one test accuracy from 0 to 1 for each model.
+        ValueError: a task has no test set or no test image, or a model has no test accuracy from 0 to 1.
     """
     random = stream("held-out images", 0)
     variances = [_drawn_gaps(name, task, held_out, random).var(axis=0, ddof=1) for name, task in tasks.items()]

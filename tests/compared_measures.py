@@ -1,4 +1,4 @@
-"""Fails a test run if the tests of measures leave the value of a measure uncompared.
+"""Fails a test run if the library has a measure whose value no test of measures compares.
 
 In tests of families, a measure returns a float that remembers the measure; results of arithmetic with it remember it,
 too. If a test compares such a float, directly or with `pytest.approx`, the measure's value counts as tested.

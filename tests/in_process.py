@@ -21,7 +21,7 @@ class Ended(NamedTuple):
         return self.out.splitlines()
 
     def refusal(self) -> str:
-        """Assert exit code 2 and no output but an error, one line unless it begins with the usage; return the error."""
+        """Assert exit code 2 and only an error as output, one line or a text that begins with the usage; return it."""
         assert (self.code, self.out) == (2, ""), self
         assert len(self.err.splitlines()) == 1 or self.err.startswith("Usage:"), self
         return self.err

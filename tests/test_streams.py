@@ -80,12 +80,12 @@ def test_the_same_seeds_give_the_same_draws() -> None:
 
 
 def test_measures_have_the_same_streams() -> None:
-    """The file exists twice, since a measure's sandbox contains nothing of `scoring`."""
+    """The file streams.py exists twice, since a measure's sandbox contains nothing of `scoring`."""
     assert Path(of_measures.__file__).read_text() == Path(streams.__file__).read_text()
 
 
 def test_a_sample_has_its_share_of_wrong_labels() -> None:
-    """If both used the same permutation, a sample would begin with all wrong labels."""
+    """If label noise and samples used the same permutation, a sample would begin with all wrong labels."""
     labels = np.zeros(320, np.int32)
     wrong = with_label_noise(labels, 10, 0.1, seed=0) != labels
     drawn = stream("sample", 0).permutation(320)

@@ -31,7 +31,7 @@ NOISY_LAYERS = (1, 2, 3)
 
 @measure(Need.DATA)
 def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Mean over weight layers of the inverse squared layer cushion: large if layers damp signals like noise.
+    """Mean over weight layers of the inverse squared layer cushion: large if layers damp signals as much as noise.
 
     Formula: mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), A_i the linear map of layer
     i, phi(x^(i-1)) its input. Range: [1, 1e12]. Source: Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: all
@@ -125,7 +125,7 @@ def _mean_ratio(numerators: Array, denominators: Array) -> float:
 def _moved(
     network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Callable[[Sequence[int]], Any]
 ) -> tuple[Any, Any]:
-    """Return the mean squared change (n,) of the logits by noise at `position`, and their squared norms (n,)."""
+    """For n images, return the logits' squared change (n,) by noise, as a mean over draws, and squared norm (n,)."""
     clean, logits = network.run({INPUT: images}, [position, network.output])
     axes = list(range(1, len(clean.shape)))
     deviations = tau * tf.sqrt(tf.reduce_sum(tf.square(clean), axis=axes, keepdims=True))

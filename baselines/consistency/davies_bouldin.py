@@ -35,8 +35,8 @@ def davies_bouldin_index(
 
     Args:
         layer: number of the layer whose output is clustered; 0 is the first, and layers that act in training only do
-            not count. "initial" is the first convolution, as in the authors' code, or pooling after a weight layer if
-            that comes earlier; in a network with neither, the first hidden layer that is not linear in the input.
+            not count. "initial" is the first convolution, as in the authors' code, or an earlier pooling after a weight
+            layer; in a network with neither, the first hidden layer that is not linear in the input.
         pool: side of the max-pooling windows; outputs smaller than a window are not pooled.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.

@@ -39,8 +39,8 @@ def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
 
     A step along gradients with a large ratio reduces the loss of most examples, even of unseen examples; so the sign is
     minus. Liu et al. follow the ratio through training. Here it is taken at the end, when the mean gradient is close to
-    0. Without any signal, its estimate from n examples is about 1 / n. Weights with a constant gradient, as in dead
-    units, are left out; the value is 0 if no weight is left.
+    0. Without any signal, the ratio estimated from n examples is about 1 / n. Weights with a constant gradient, as in
+    dead units, are left out; the value is 0 if no weight is left.
     """
     mean, square, _ = gradient_moments(subject, n_samples, seed)
     variance = square - mean**2

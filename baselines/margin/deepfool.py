@@ -36,7 +36,7 @@ def deepfool_margin(
     Inputs of zeros and examples without a gradient are left out.
 
     Args:
-        n_classes: number of classes, those with the largest logits, whose boundaries are searched, as in the authors'
+        n_classes: number of classes whose boundaries are searched: those with the largest logits, as in the authors'
             code.
         n_steps: largest number of linearizations.
         overshoot: fraction of the change added to cross the boundary.

@@ -61,7 +61,7 @@ def in_full_precision(array: Array) -> Array:
 
 
 def arrays_of(variables: list[Any], layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return those entries of `arrays`, the weights of `layer`, that belong to `variables`."""
+    """Return the entries of `arrays` that belong to `variables`; `arrays` are all weights of `layer`."""
     places = {id(variable): place for place, variable in enumerate(layer.weights)}
     return tuple(arrays[places[id(variable)]] for variable in variables)
 

@@ -30,7 +30,7 @@ from baselines.network.nodes import ACTIVATIONS, ATTENTION, CONSTANT, INPUT, OF_
 
 @dataclass(frozen=True)
 class _Stream:
-    """Positions of the nodes around values that have a common "free" scale: a scale without effect on the logits."""
+    """Positions of nodes that make or use values with a common "free" scale: a scale without effect on the logits."""
 
     normalizations: tuple[int, ...]  #: nodes that remove the scale
     makers: tuple[int, ...]  #: weight layers, and scales of normalizations, that set the scale
@@ -124,7 +124,7 @@ def _groups(norm: Node, channels: int) -> int:
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Return the mean variance, or mean square, (groups,) of the inputs of a stream's normalizations."""
+    """Return the mean variance or mean square, plus epsilon, of inputs of a stream's normalizations, (groups,)."""
     norms = [network.nodes[place] for place in stream.normalizations]
 
     def run(images: Any) -> list[Any]:

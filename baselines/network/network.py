@@ -126,7 +126,7 @@ class Network:
 
     @property
     def trained_nodes(self) -> list[int]:
-        """Positions of all weight layers; in a network that is not folded, then of layers that only scale or shift."""
+        """Positions of all weight layers, then, if the network is not folded, of layers that only scale or shift."""
         scaling = () if self.description.is_folded else enumerate(self.nodes)
         return [*self.weight_nodes, *(position for position, node in scaling if node.scales and node.n_trained)]
 
@@ -230,7 +230,7 @@ class Network:
     def outputs(
         self, inputs: Array, wanted: Sequence[int] | None = None, start: int = INPUT, *, often: bool = False
     ) -> list[Array]:
-        """Return the values (n, ...) at each wanted position, by default the logits, computed in batches.
+        """Return the values (n, ...) at each wanted position (None: only the logits), computed in batches.
 
         `inputs` (n, ...) are the values at position `start`; `often` is explained at `in_batches`.
         """

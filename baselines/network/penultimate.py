@@ -49,7 +49,7 @@ def last_weight_nodes(network: Network) -> list[int]:
 
 
 def _before(network: Network, place: int, stops: set[int]) -> set[int]:
-    """Return `place` and the positions on which its output depends, without the positions before those in `stops`."""
+    """Return `place` and the positions on which its output depends; the search ends at the positions in `stops`."""
     found, waiting = set[int](), [place]
     while waiting:
         position = waiting.pop()

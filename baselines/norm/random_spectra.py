@@ -1,6 +1,6 @@
 """Differences between the spectra of layers and spectra of random matrices.
 
-`correlation` defines layers and eigenvalues. The measures do not depend on the scale of a layer.
+`baselines/norm/correlation.py` defines layers and eigenvalues. The measures do not depend on the scale of a layer.
 
 The Marchenko-Pastur law of random matrices is fitted as in WeightWatcher 0.7.7. Eigenvalues are scaled to a mean of 1.
 Their density is estimated with kernels. The law's parameter sigma minimizes the squared difference from this density.

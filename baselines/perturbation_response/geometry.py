@@ -40,6 +40,6 @@ def translate(images: Any, right: Any, down: Any, fill: float = 0.0) -> Any:
 
 
 def shear(images: Any, horizontal: Any, vertical: Any, fill: float = 0.0) -> Any:
-    """Shear images: the new pixel (x, y) is the old pixel (x + `horizontal` y, y + `vertical` x)."""
+    """Shear images (N, H, W, C) by factors (N,): (x, y) gets the pixel at (x + `horizontal` y, y + `vertical` x)."""
     zero, one = tf.zeros_like(horizontal), tf.ones_like(horizontal)
     return transform(images, (one, horizontal, zero, vertical, one, zero), fill=fill)

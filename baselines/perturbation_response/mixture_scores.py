@@ -1,4 +1,4 @@
-"""Gi-score, Pal-score and mean error of the accuracy on mixtures of examples.
+"""Accuracy on mixtures of examples: its Gi-score, its Pal-score, and the mean error.
 
 Source: Schiff et al. 2021, arXiv 2106.04765. Draws: depend on the order of examples.
 

@@ -55,7 +55,7 @@ def largest_harmless(
         return known[logarithm]
 
     def beyond(logarithm: float) -> float:
-        """Return `excess`, or 0 to end the search: if `LITTLE` of the margin is left, and the line is determined."""
+        """Return the excess, or 0 to end the search: if `LITTLE` of the margin is left, and the line is determined."""
         found = excess(logarithm)
         is_told = sum(abs(one) < math.log(FARTHEST) for one in known.values()) > 1
         return 0.0 if is_told and -LITTLE <= found <= 0 else found

@@ -1,4 +1,4 @@
-"""Leaves redundant measures out of boards: a measure and its logarithm, for example, order all networks alike."""
+"""Leaves redundant measures out of boards: a measure and its logarithm, for example, order networks in the same way."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -8,7 +8,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return measures in `names` that order all networks like another measure in `names`: measure -> other measure."""
+    """Return redundant measure -> other measure in `names` that always orders networks in the same way."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found

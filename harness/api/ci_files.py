@@ -32,7 +32,7 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
 
 
 def require_place(output: Path) -> None:
-    """Raise `UserError` if `write_files` cannot write to `output`: a path is a link, or the site's folder has others.
+    """Raise `UserError` if `write_files` must not write to `output`: a link, or other files in the site's folder.
 
     The job may run in the checkout of a change, which may contain links.
     """

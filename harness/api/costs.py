@@ -34,7 +34,7 @@ _SEEDS = (1, 2)
 
 @dataclass(frozen=True)
 class Timed:
-    """The timed calls on one model. If a call failed, forecasts from it are NaN."""
+    """The timed calls on one model. If a call failed, the seconds that depend on it are NaN."""
 
     model: Model
     n_examples: int  #: number of examples of each pass
@@ -104,7 +104,7 @@ def forecast_costs(
     recorded.
 
     Args:
-        measures: measures of the library, or their names without parameters, families, costs, `all` or `cheap`.
+        measures: measures of the library; or names of measures (no parameters), families or costs, `all` or `cheap`.
         task_names: the name of a task; may be empty if the directory has only one task.
 
     Raises:

@@ -29,7 +29,7 @@ def is_module(model: Any) -> bool:
 
 
 def measures_of_module(module: Any, data: Any, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of `pgdl.measures` for a module, whose attribute `initial_weights` may be a `state_dict`.
+    """Return the rows of `pgdl.measures` for a module. Its attribute `initial_weights`, a `state_dict`, is optional.
 
     Raise `UserError` if the module cannot be translated to Keras, or if the data do not fit it.
     """

@@ -66,7 +66,7 @@ def disclosure_note(tasks: Collection[str]) -> str:
 
 
 def notes_on_marks(shown: Iterable[Calls], withheld: Collection[str], withhold: Withhold) -> list[str]:
-    """Return a note on tasks that were hidden when the calls were made, but have lost their marks since then."""
+    """Return a note on tasks that were hidden when the calls were made, but are not marked as hidden now."""
     # Only a message of success is the harness' own.
     found = {
         task for calls in shown for (task, _), row in calls.rows.items()

@@ -150,7 +150,7 @@ class Row:
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of a submission's calls, without a rank. The score `result` is rounded if tasks are hidden."""
+    """Return the row of a submission's calls, without a rank. In the row, `result` is rounded if tasks are hidden."""
     shown = rounded(result, withheld)
     return Row(
         rank=None,

@@ -44,8 +44,8 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
     """Sort requests from oldest to newest; `requests` has the order of the database.
 
     Requests that were merged from other databases come first, sorted by time. Since clocks differ, a request that
-    claims a time after its merge has the time of the merge. The database's own requests follow in their order, so that
-    no merged request replaces them.
+    claims a time after its merge counts as made at its merge. The database's own requests follow in their order, so
+    that no merged request replaces them.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -54,7 +54,7 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
 
 
 def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[RowKey, Request]:
-    """Return row key -> the last request for this row on one of `tasks`. The oldest request is first."""
+    """Return row key -> the last request for this row on one of `tasks`, sorted from oldest to newest."""
     last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:

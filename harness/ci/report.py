@@ -27,7 +27,7 @@ class ReportError(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """A submission that the change touches or removes. Scores are 0 to 100; a missing figure is None."""
+    """A submission that the change touches or removes. Scores are 0 to 100; a figure that does not exist is None."""
 
     name: str
     file: str  #: path of the submission in the repository

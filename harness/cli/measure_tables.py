@@ -47,7 +47,7 @@ AnyMeasure = Measure | InstalledMeasure  #: a measure of the library, or of anot
 
 
 def named(name: str, family: str | None, cost: str | None) -> AnyMeasure:
-    """Return the measure `name`. Raise `UserError` for another name, and if a family or cost is given, too."""
+    """Return the measure `name`. Raise `UserError` for another name, or for a family or cost besides the name."""
     known = {measure.name: measure for measure in installed.installed_measures()} | MEASURES
     plain, has_parameters, _ = name.partition(":")
     if has_parameters and plain in known:
@@ -62,7 +62,7 @@ def named(name: str, family: str | None, cost: str | None) -> AnyMeasure:
 
 
 def filtered(family: str | None, cost: str | None) -> list[AnyMeasure]:
-    """Return the measures of the library of a family (None: all) and a cost (None: all), at least one."""
+    """Return the library's measures of a family (None: all) and a cost (None: all). Raise `UserError` if none fits."""
     known = {"family": dict.fromkeys(measure.family for measure in MEASURES.values()), "cost": [*Cost, CHEAP]}
     for kind, value in (("family", family), ("cost", cost)):
         if value is not None and value not in known[kind]:

@@ -77,7 +77,7 @@ class Platform:
         self._ask("PATCH", self.url_of(path), content)
 
     def require_encryption(self, address: str) -> None:
-        """Raise `UserError` for an unencrypted address, unless its host is in `LOCAL`, or allowed by the user."""
+        """Raise `UserError` for an unencrypted address, unless its host is in `LOCAL`, or the user allows it."""
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise UserError("not an address on the web", file=origin(address), expected="https")

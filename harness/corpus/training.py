@@ -1,4 +1,4 @@
-"""Trains the network of a cell until the whole training set, in inference mode, meets the recipe's criterion."""
+"""Trains the network of a cell until it meets the recipe's criterion on the whole training set in inference mode."""
 
 import time
 from collections.abc import Callable

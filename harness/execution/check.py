@@ -121,7 +121,7 @@ class _WholeCalls:
         self.stopped: dict[Place, float] = {}  #: place of each stopped call -> seconds after which it was stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first of them twice. No call starts after `moment`, or after a stopped call on its task."""
+        """Make calls, the first twice. No call starts after `moment` (`time.monotonic`) or a stop on its task."""
         self.add([calls[0], calls[0]])
         if self.stopped:
             return

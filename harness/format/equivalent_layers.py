@@ -34,8 +34,8 @@ _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 def is_operation(layer: Mapping[str, Any]) -> bool:
     """Whether an entry of a model's layers is an operation, such as `x + y` or `keras.ops.relu(x)`.
 
-    The module of an entry tells. Entries in HDF5 files have no module. There, an entry with the class of an activation
-    is an operation if it has no setting `trainable`.
+    The `module` of an entry tells operations from layers. Entries in HDF5 files have no module. There, an entry with
+    the class of an activation is an operation if it has no setting `trainable`.
     """
     module = layer.get("module")
     if module is None:

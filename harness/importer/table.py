@@ -1,6 +1,6 @@
 """Reads the table of models to import: a CSV file with a row for each model.
 
-The columns `OWN` have a fixed meaning; every other column is a hyperparameter. Columns that are probably no
+The columns named in `OWN` have a fixed meaning; every other column is a hyperparameter. Columns that are probably no
 hyperparameters, such as indices and results of training, are refused.
 """
 
@@ -50,10 +50,10 @@ MAX_BYTES = 16 * 1024**2
 
 
 def require_header(path: Path, header: Sequence[str]) -> None:
-    """Raise `UserError` unless all columns have different names, and one has the name `FILE`.
+    """Raise `UserError` unless all columns have different names, and one is called "file".
 
-    If the table has no column of `OWN`, the file may be private. Then the message quotes only a repeated name, or a
-    name similar to `FILE`.
+    If the table has none of the names in `OWN`, it may be a private file. Then the message quotes only a repeated name,
+    or a name similar to "file".
     """
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:

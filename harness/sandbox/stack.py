@@ -19,7 +19,7 @@ def without_worker(output: str) -> str:
 
 
 def place_in(output: str, directory: str) -> str:
-    """Return the innermost line of the printed stack in `directory`, such as `complexity.py:4`, or an empty text."""
+    """Return the innermost frame of code in `directory`, such as `complexity.py:4`; "" if the stack has none."""
     _, begun, sample = output.rpartition(SAMPLE)  # not trusted: a submission can print a wrong stack
     own = re.compile(rf'File "{re.escape(directory)}/([^"\n]{{1,{NAME}}})", line (\d{{1,9}}) in ')
     frame = own.search(sample) if begun else None

@@ -43,7 +43,7 @@ def write_known(reference: Path, contents: Contents) -> None:
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return what `write_known` has written; None without its file; raises `UserError` if malformed."""
+    """Return the `Contents` that `write_known` wrote; None without that file; raises `UserError` if it is malformed."""
     file = reference / CONTENTS
     if not file.exists():
         return None
@@ -66,7 +66,7 @@ _REMEDY = "remove the file and fetch the task again"
 
 
 def origin_of(files: TaskFiles) -> Fetched | None:
-    """Return a downloaded task's `fetched.json`, otherwise None. Raises `UserError` if the file is invalid."""
+    """Return the content of a downloaded task's `fetched.json`; None for other tasks; raises `UserError` if invalid."""
     return None if files.reference is None else read_fetched(files.reference.parent / RECORD)
 
 

@@ -22,7 +22,7 @@ class ExecutorContract:
     """Tests of an executor, for pytest. A subclass defines the method `executor`."""
 
     def executor(self, workers: int) -> Executor:
-        """Return a new executor of `workers` concurrent calls in the sandbox `STAGE`; the caller enters its context."""
+        """Return an executor of `workers` concurrent calls in `STAGE`, a sandbox of threads; the caller enters it."""
         raise NotImplementedError
 
     def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:

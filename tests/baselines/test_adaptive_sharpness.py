@@ -49,7 +49,7 @@ def test_a_tiny_loss_keeps_its_digits(margin):
 
 
 def test_each_batch_has_draws_of_its_own():
-    """All examples have the same margin, so two draws for each of eight batches equal sixteen draws for all."""
+    """As all examples have the same margin, 2 draws for each of 8 batches have the mean of 16 draws for all."""
     model, data = dense([[2.0, 1.0]]), dataset(*ONE_FEATURE)
     apart = average(model, data, rho=0.5, normalize_logits=False, n_draws=2, batch=10)
     together = average(model, data, rho=0.5, normalize_logits=False, n_draws=16)

@@ -1,4 +1,4 @@
-"""Tests of constant factors and summands in a network: measures of weights are equal if kernels absorb them."""
+"""Tests of constant factors and summands in a network: weight layers absorb them before weights are measured."""
 
 import numpy as np
 import pytest

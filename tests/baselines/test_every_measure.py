@@ -59,7 +59,7 @@ def test_a_specification_with_a_wrong_parameter_is_refused(specification, messag
 
 @pytest.fixture(scope="module")
 def twice():
-    """Return all measures' values twice, in opposite orders with two seeds, and whether the model is the same."""
+    """Return all values, all computed in reverse order with another seed, and whether the model is unchanged."""
     model, data = read_model(DEMO / MODEL), read_dataset(DEMO / "dataset_1" / "train")
     before = state(model)
     names = list(baselines.MEASURES)
@@ -76,7 +76,7 @@ def state(model):
 @pytest.mark.rest
 @pytest.mark.parametrize("name", baselines.MEASURES)
 def test_a_finite_float_that_depends_on_no_seed_of_the_call_but_for_random(name, twice):
-    """Measures that draw random numbers have a parameter `seed` of their own."""
+    """Only `random` uses the seed of the call; other measures that draw numbers have a parameter `seed`."""
     first, again, _ = twice
     assert type(first[name]) is float, first[name]
     assert np.isfinite(first[name])

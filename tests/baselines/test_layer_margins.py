@@ -108,7 +108,7 @@ def test_augmentation_keeps_shapes_and_a_fourth_channel(channels):
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_each_image_is_augmented_by_draws_of_its_own(channels):
-    """Almost no two of 400 copies of an image are alike: they differ in contrast, brightness, crop, and colours."""
+    """Almost no two of 400 copies of an image are equal: they differ in contrast, brightness, crop, and colours."""
     image = images(channels, number=1)
     copies = augmented(np.repeat(image, 400, axis=0), 0)
     assert len(np.unique(copies.reshape(400, -1).round(4), axis=0)) > 390
@@ -152,7 +152,7 @@ FOUR, OF_FOUR = [[3.0, 1.0], [3.0, -1.0], [-5.0, 3.0], [-5.0, -3.0]], [0, 0, 1, 
 
 
 def linear():
-    """The hidden layer is the input; examples of class 0 have the margin 2 x_1, with a gradient of length 2."""
+    """The hidden layer returns its input; examples of class 0 have the margin 2 x_1, with a gradient of length 2."""
     return dense(np.eye(2), np.array([[1.0, -1.0], [0.0, 0.0]]), activation=None)
 
 
@@ -173,7 +173,7 @@ def test_median_and_mean():
 
 @pytest.mark.rest
 def test_shares_of_classes():
-    """Class 0 has 2/3 of the examples, all of them twice; its halves are alike (spread 0) or opposite (spread 2)."""
+    """Class 0 has 2/3 of the examples, all of them twice; its halves are equal (spread 0) or opposite (spread 2)."""
     data = dataset([*FOUR, *FOUR[:2]], [*OF_FOUR, *OF_FOUR[:2]])
     expected = [-3 / (2 / 3 * spread + 1 / 3 * 6) for spread in (0, 2)]
     found = {round(float(kv_gn(linear(), data, seed=seed)), 3) for seed in range(20)}
@@ -197,7 +197,7 @@ def test_k_variance_of_shifted_halves_is_the_shift():
 
 
 def examples(model, n=60, seed=0):
-    """Examples with the model's predictions as labels, a tenth of them changed."""
+    """Examples with the model's predictions as labels; about a tenth of the labels are changed."""
     rng = np.random.default_rng(seed)
     images = rng.normal(size=(n, *model.input_shape[1:])).astype(np.float32)
     labels = model(images).numpy().argmax(axis=1)

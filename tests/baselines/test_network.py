@@ -1,4 +1,4 @@
-"""Tests of the view of a network that all measures share: the model's function, as a graph, folded, or split."""
+"""Tests of `Network`, the graph that measures read: it is the model's function, also if folded or run in parts."""
 
 import numpy as np
 import pytest
@@ -445,7 +445,7 @@ def test_recurrent_layers_run_and_their_weights_are_refused_by_name(kind):
 
 
 def test_nodes_of_layers():
-    """A fused activation is a node of its own; layers without effect have no node."""
+    """A fused activation has its own node; layers without effect have no node."""
     model = chain(layers.Conv2D(3, 3, activation="relu"), layers.Dropout(0.5), layers.BatchNormalization())
     network = Subject(model, None).network
     kinds = [[network.nodes[place].kind for place in network.nodes_of(number)] for number in range(4)]

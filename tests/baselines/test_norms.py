@@ -71,7 +71,7 @@ T1 = dataset(*T1_DATA)
 
 
 def variants(names):
-    """Return the names, followed by those of the same measures with other spectral norms."""
+    """Return the names, followed by the names of the same measures with other spectral norms."""
     return [*names, *(name + end for name in names for end in ("_fft", "_op") if name + end in MEASURES)]
 
 

@@ -196,7 +196,7 @@ INSIDE = st.floats(1e-5, 1.9)
 
 
 def counting(margins, asked):
-    """Return a wrapper of `function` that appends each requested scale to a list."""
+    """Return the function `margins`, which now also appends each requested scale to the list `asked`."""
     return lambda scale: asked.append(scale) or margins(scale)
 
 

@@ -20,7 +20,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def read(directory: Path, known: dict[str, Reference], content: Any) -> dict[str, float | Failure]:
-    """Write `content` to toy.predict, as it is or as JSON, and return the values that are read from it."""
+    """Write `content` to toy.predict, as JSON unless it is text, and return the values that the harness reads."""
     text = content if isinstance(content, str) else json.dumps(content)
     (directory / "toy.predict").write_text(text)
     return read_predictions(directory, known)["toy"]

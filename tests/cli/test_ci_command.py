@@ -27,7 +27,7 @@ MINE = Submission("mine", {"complexity.py": CODE.encode()}, source="submissions/
 
 @pytest.fixture
 def repo(folder: Path) -> Repo:
-    """The current directory as a repository with one submission, and a task of which only the gaps are known."""
+    """The current directory as a repository with one submission, and a task with reference data but no models."""
     write_reference(folder / "task_data")
     made = Repo(folder)
     made.commit({"submissions/mine.py": CODE}, branch="main")
@@ -108,7 +108,7 @@ def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_report
 
 
 def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, job, record):
-    """This happens after the first run of a job, or if a cache was evicted."""
+    """Records are missing after the first run of a job, or if a cache was evicted."""
     mine = {"submissions/mine.py": CODE}
     other = repo.commit(mine | {"submissions/other.py": CODE}, "main")
     repo.commit(mine, other, branch="gone")
@@ -140,7 +140,7 @@ def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder
 
 
 def test_where_records_of_the_base_are_missing_no_rank_is_compared(repo, folder, job, record):
-    """An example is a submission whose run was interrupted at once, or whose records are all of an earlier task."""
+    """The run of a submission at the base was interrupted at once, so it has a request, but no record."""
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     with Records(str(record(rows("vc_dim", is_baseline=True)))) as records:
         records.ask([request(rows("mine", submission_digest=MINE.digest)[0])])
@@ -153,7 +153,7 @@ def test_where_records_of_the_base_are_missing_no_rank_is_compared(repo, folder,
 
 
 def test_what_a_merge_may_surprise_with_is_named(repo, folder, job, pgdl, record, monkeypatch):
-    """The base has changed the submission since; the names of two further files make them no submissions."""
+    """The base has changed the same submission; two further files have names that submissions must not have."""
     main = repo.git("rev-parse", "main")
     base = repo.commit({"submissions/mine.py": MEASURE.format("2.0")}, main)
     more = {"submissions/.foo.py": CODE, "submissions/foo.PY": CODE}
@@ -185,7 +185,7 @@ def test_failures_on_hidden_tasks_are_not_annotated(folder):
 
 
 def test_only_the_last_failure_of_a_call_of_this_job_is_annotated(folder):
-    """Failures with another limit, of earlier models, or of a call that was repeated later are not annotated."""
+    """Failures under another limit, on an earlier version of a model, or before a repetition are not annotated."""
     mine, again = crash(message="signal 11"), crash(model="model_1", message="superseded")
     others = crash(time_limit_s=1.0, message="of others"), crash(model_digest="earlier", message="of an earlier model")
     calls = planned(mine, again)

@@ -16,7 +16,7 @@ from tests.throwaway import make_task
 
 @pytest.fixture
 def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a directory Python's environment, and let the sandbox seem to work; return the directory."""
+    """Return a directory that passes for Python's environment; the sandbox seems to work."""
     (folder / "venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(folder / "venv"))
     monkeypatch.setattr("harness.sandbox.kinds.fresh.Fresh.problem", lambda self: None)

@@ -36,7 +36,7 @@ IN_OTHER_WORDS = {
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A task of four models that are the same function, written in several ways; and a task with reversed data."""
+    """Two tasks of four models, the same function written in several ways; the second has its data in reverse order."""
     directory = tmp_path_factory.mktemp("rewritten")
     task = make_task(directory, n_models=1, reference=False)
     for number in (1, 2, 3):

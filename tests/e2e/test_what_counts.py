@@ -120,7 +120,7 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
 def two_runs(place, start, tmp_path):
     """Start two runs of one submission, and return when the second waits for a call of the first.
 
-    The last two values are the thread that reads the second run's output, and the list of lines read.
+    The values are both processes, the thread that reads the second run's output, and the list of lines read.
     """
     mine = write_submission(place.directory, "mine", WAITS + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)

@@ -12,7 +12,7 @@ from harness.execution.cluster.messages import Engine, GoneError, UnavailableErr
 
 
 class Process:
-    """A `Machine` in a thread, as an engine runs it in a process; it can be lost and start again."""
+    """Runs a `Machine` in a thread, where other engines use a process; it can be lost and start again."""
 
     def __init__(self, node: str) -> None:
         self.node, self.is_gone = node, False

@@ -107,7 +107,7 @@ def task(directory: Path) -> None:
 
 
 def keras_graph(directory: Path) -> None:
-    """The architecture of a functional model with a branch, in Keras' own JSON."""
+    """Write the architecture of a functional model with a branch, in Keras' own JSON."""
     linear = {"activation": "linear", "use_bias": True}
     layers = [
         _layer("in", "InputLayer", [], batch_shape=[None, 4]),

@@ -48,7 +48,7 @@ class Machine:
         )
 
     def calls(self) -> list[str]:
-        """Return the calls of programs, with their arguments, since the last request."""
+        """Return the calls of programs, with their arguments, that this method has not returned before."""
         calls = self.log.read_text().splitlines() if self.log.exists() else []
         self.log.unlink(missing_ok=True)
         return calls

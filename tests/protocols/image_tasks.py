@@ -19,7 +19,7 @@ Linear = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 
 
 def image_task(directory: Path, linear: Linear, *, side: int = 8, channels: int = 1, n_train: int = 20) -> Path:
-    """Write a task of eight linear networks, with as many images of each class; return the task's directory.
+    """Write a task of eight linear networks, with equally many images of each class; return the task's directory.
 
     Images of class 1 are bright in the left half, images of class 0 in the right half.
     """
@@ -45,7 +45,7 @@ def image_task(directory: Path, linear: Linear, *, side: int = 8, channels: int 
 
 
 def left_against_right(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return kernel and bias of a network that is right on every image of `image_task`; noise grows with `number`."""
+    """Return kernel and bias of a network that is right on every image; the kernel's noise grows with `number`."""
     side = int(n_pixels**0.5)
     left = (np.arange(n_pixels) % side < side // 2).astype(float)
     kernel = np.stack([1 - left, left], axis=1)

@@ -60,7 +60,7 @@ def with_password(url: str) -> str:
 
 @pytest.fixture
 def url(server: Server) -> str:
-    """A database with a submission's records on models that have changed since."""
+    """Address of a database that has a submission's records on models that have changed since."""
     url = with_password(server.new_database(f"d{secrets.token_hex(4)}"))
     made = rows("mine", task="tiny")
     asked = [request(made[0])]

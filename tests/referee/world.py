@@ -210,9 +210,9 @@ class World:
             assert not set(seen) - others, f"of the hidden task {name}: {seen}"
 
     def run(self, order: Order, interrupt_at: int | None = None, overtaken_at: int | None = None) -> bool:
-        """Run submissions; the run may be killed before a call, or sleep until another run has made the same calls.
+        """Run submissions, and return whether the run was refused.
 
-        Return whether the run was refused.
+        The run is interrupted before call `interrupt_at`. Before call `overtaken_at`, it sleeps until another run ends.
         """
         line, database = self._line(order), self.databases[order.database]
         n_requests = len(self.request_rows(order.database))

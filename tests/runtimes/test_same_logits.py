@@ -136,7 +136,7 @@ ENDINGS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture(scope="module")
 def ended(staged: list[Path]) -> list[Path]:
-    """Copies of the network `IDLE`, each with another last layer."""
+    """Copies of the network with layers for training only (`IDLE`), each with other last layers."""
     targets = []
     for name, ending in ENDINGS.items():
         target = staged[-1].with_name(name)

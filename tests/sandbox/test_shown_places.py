@@ -26,7 +26,7 @@ SHOWING = [Fresh(), Landlock()]
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a directory Python's environment, and let the sandbox seem to work; return the directory."""
+    """Return a directory that passes for Python's environment; the sandbox seems to work."""
     (tmp_path / "venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))

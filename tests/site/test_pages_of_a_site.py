@@ -225,7 +225,7 @@ def test_a_reversed_measure_misses_nothing(tmp_path: Path) -> None:
 
 
 def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]) -> None:
-    """Every section has its own heading, to which other pages can link."""
+    """Each column has its own section, to whose heading other pages can link."""
     text = pages["reading.html"]
     explained = {
         "interval": "nine of ten", "own": "own ±", "groups": "thick line",

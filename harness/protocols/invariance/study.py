@@ -68,7 +68,7 @@ class Responses:
         return Curve(chosen.magnitudes, right.sum(axis=0), len(right), None if subset is None else float(subset))
 
     def n_examples(self, chosen: ChosenMagnitudes) -> int:
-        """Return the number of examples from which the curve was computed."""
+        """Return the number of examples from which the curves of a perturbation were computed."""
         return len(self.arrays[f"{chosen.name}.0"])
 
     def seconds(self, chosen: ChosenMagnitudes) -> Vector:
@@ -92,10 +92,10 @@ class Study:
 def run_study(
     subject: StudiedTask, perturbations: Sequence[ChosenMagnitudes], settings: Question, finished: Callable[[], None]
 ) -> Study:
-    """Run all chosen models on perturbed examples, or take their results from the cache.
+    """Run the models of `subject` on perturbed examples, or take their results from the cache.
 
     `settings` has these keys of a question to the program: the numbers `n_examples`, `seed` and `repetitions`, and
-    `timed` (`harness.protocols.invariance.curves`). For mixtures, a repetition has other random pairs. `finished` is
+    `timed` (`harness.protocols.invariance.curves`). Only mixtures are repeated, with other random pairs. `finished` is
     called after each model. Raise `UserError` if TensorFlow is missing, or if the data do not suit a perturbation.
     """
     runtime = require_tensorflow("curves are computed in TensorFlow")

@@ -69,7 +69,7 @@ class Fresh(Kind):
         return f"{self.isolation}/{self.name}"
 
     def problem(self) -> UserError | None:
-        """Return why an empty sandbox with the same namespaces, mounts and filter as a call fails; None if it works."""
+        """Return why a trial fails: an empty sandbox with a call's namespaces, mounts and filter; None if it works."""
         try:
             if os.geteuid() == 0 and shutil.which("setpriv") is None:
                 remedy = "install util-linux, e.g. apt-get install util-linux"

@@ -68,7 +68,7 @@ class Scores:
 
 
 def _of_each_example(value: Value, numbers: Any) -> Array:
-    """Return constants in the shape of an example's scores (n, queries, keys); a number gets the shape (1, 1, 1)."""
+    """Return constants in the shape (n, queries, keys) of one example's `Scores`; a number gets the shape (1, 1, 1)."""
     if np.size(numbers) == 1:
         return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
     if not (axes := flat(value.view))[0].is_batch:
@@ -124,7 +124,7 @@ def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path:
 
 
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
-    """Divide the leading axes of both values into the same elementary axes; for keys, also the last axes."""
+    """Divide the leading axes of both values into equal elementary axes; if `is_key`, also the axes of numbers."""
     ends = 1 if is_key else 0
     last, place = other.view[-1], other.view[-2]
     one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])
@@ -233,7 +233,7 @@ def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection,
 
 
 def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
-    """Append `constants` (windows or 1, positions, n) to the inputs of a projection, and `kernel` to its kernel."""
+    """Append `constants` (windows or 1, positions, n) to a projection's inputs, and `kernel` (n, heads, numbers)."""
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
     made = group_of(sizes[-1] + n)

@@ -1,7 +1,7 @@
 """`make codabench-real CODABENCH=DIR [IMAGE=FILE]`: tries a bundle on a real site of Codabench, and prints a table.
 
 DIR is a checkout, which stays unchanged. Everything runs on loopback, in a temporary directory and a new namespace of
-processes. FILE is an archive of `docker save` for machines without a registry, of the image pgdl-codabench:real or of
+processes. Machines without a registry need FILE, an archive of `docker save` with the image pgdl-codabench:real or
 the Dockerfile's base image. The storage is moto, which accepts any signature. Exit code 1 means an unexpected result, 2
 that something is missing.
 """

@@ -1,4 +1,4 @@
-"""The stored findings of each setting, in tests/studies/science/findings: settings can be tried separately."""
+"""The stored findings of each setting, in tests/studies/science/findings: each setting can be tried alone."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Recipes of corpora that are not shipped, as templates for the setting's title and data."""
+"""Templates of recipes, which take a setting's title and data; their corpora are not shipped."""
 
 #: Networks on images at any place of a torus: shifts in a circle change neither label nor density.
 TORUS = """

@@ -2,8 +2,8 @@
 
 Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). Points are an equal mixture of two
 Gaussians around e1 and -e1. Of each Gaussian, only the part beyond the margin on its own side remains. The label is the
-sign of the first coordinate. The generator moves each point that a linear classifier classifies correctly by a step
-along the classifier's gradient, unless that changes the label.
+sign of the first coordinate. Each point that a linear classifier classifies correctly gets an adversarial example: the
+point after a step along the classifier's gradient, unless that changes the label.
 """
 
 import math
@@ -93,7 +93,7 @@ class GaussianMargin:
     def density(self, view: LinearView, step: float) -> Vector:
         """Return the density h of misclassified points, shape (n_points,), in [0, 1].
 
-        Two points move to a misclassified point: the point itself, and the point from which one step leads to it.
+        A misclassified point comes from at most two points: itself, and the point from which one step leads to it.
         """
         before = view.moved(-step)
         has_other = ~before.losses & (view.labels * before.first > self.margin)
