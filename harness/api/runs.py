@@ -40,7 +40,7 @@ class RunResult(Summarized):
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """A JSON object for each submission and task, and whether the calls are repetitions: outcomes and time."""
+        """Outcomes and time for each submission and task, as JSON objects; repeated calls have separate objects."""
         return [
             {
                 "submission": submission, "task": task, "repeated": repeated, "calls": outcomes.total(),
@@ -61,7 +61,7 @@ class RunResult(Summarized):
 
     @property
     def summary(self) -> list[str]:
-        """The outcomes, what is wrong, and the name of the database."""
+        """The outcomes, problems, and the name of the database, one per line."""
         unsafe = [] if self.is_sandboxed else [UNSAFE]
         return [*self.tally.summary, *self.refused, *self.not_deterministic, *unsafe, f"Records: {self.records}"]
 

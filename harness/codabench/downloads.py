@@ -115,7 +115,7 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return participant -> name of the submission. No two names are alike, and none is like a measure's name."""
+    """Return participant -> name of the submission. No two names look alike, and no name looks like a measure's."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:

@@ -46,7 +46,7 @@ def sections(page: str) -> list[Section]:
 
 
 def run(section: Section) -> Iterator[tuple[str, str]]:
-    """Run the blocks of Python and of `pgdl`; for each block `text`, yield the printed output and the block."""
+    """Run the blocks of Python and of `pgdl`; for each `text` block, yield the output so far and the stated output."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = io.StringIO()
     for number, (language, text) in enumerate(section.blocks):
