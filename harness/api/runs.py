@@ -123,7 +123,7 @@ def run(
 
 
 def _with_runtime(run: Run) -> tuple[list[Submission], list[str]]:
-    """Return the submissions whose runtime is installed, and a line on each of the others."""
+    """Return the submissions whose runtime is installed, and a line on each other submission."""
     found, lacking = [], []
     for one in run.submissions:
         try:
