@@ -28,7 +28,7 @@ def mixup_error(
     of class y in a batch; kappa classes. Range: [0, 1]. Work: 1 forward pass over 1800 x kappa mixtures. Refused: no
     class has two examples.
 
-    Small training sets are passed over several times, in a new order each time, until there are `n_batches` full
+    There are several passes through a small training set, in a new order each time, until there are `n_batches` full
     batches.
 
     Args:

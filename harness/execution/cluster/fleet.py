@@ -69,7 +69,7 @@ class Fleet:
 
     @property
     def common(self) -> CommonSetup:
-        """The isolation and versions of the machines that make calls; known after `begin`."""
+        """The isolation and versions of the machines that make calls; available after `begin`."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
         return self._common
