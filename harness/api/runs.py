@@ -94,7 +94,7 @@ def run(
 
     Raises:
         UserErrors: all submissions are refused; it has a line for each.
-        UserError: a task or a submission is missing, a task is invalid, or no sandbox works here.
+        UserError: a task or a submission does not exist, a task is invalid, or no sandbox works here.
     """
     progress.step("reading the submissions")
     given, refused = find(submissions, names, progress, as_files=as_files)

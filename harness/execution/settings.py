@@ -1,4 +1,4 @@
-"""The settings of a run that the user chooses, and the digest of the code that affects values."""
+"""The user's settings of a run, and the digest of the code that affects values."""
 
 import functools
 from collections.abc import Iterator

@@ -39,7 +39,7 @@ class Section(NamedTuple):
 
 
 def sections(page: str) -> list[Section]:
-    """Return the sections of a page that have Python code."""
+    """Return a page's sections with Python code."""
     parts = re.split(r"^## (.*)$", (DOCS / page).read_text(), flags=re.MULTILINE)[1:]
     found = [Section(heading, _FENCED.findall(text)) for heading, text in zip(parts[::2], parts[1::2], strict=True)]
     return [section for section in found if section.code]
