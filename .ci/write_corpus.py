@@ -73,7 +73,7 @@ def means(corpora: Mapping[str, Column]) -> dict[str, Scores]:
 
 
 def read_results(text: str) -> dict[str, Scores]:
-    """Return measure -> scores from the text of docs/results.csv; measures in one line have the same scores."""
+    """Return measure -> scores from the text of docs/results.csv. Measures on the same line have equal scores."""
     return {
         name: Scores(float(row["score"]), float(row["Kendall"]))
         for row in csv.DictReader(text.splitlines())

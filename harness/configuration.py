@@ -73,14 +73,14 @@ def recorded_configuration(*values: Any) -> Configuration:
 
 
 def isolation_of(sandbox: str) -> str:
-    """Return the isolation of a recorded sandbox: its name, without the last part if that is in `WAYS`."""
+    """Return the isolation of a recorded sandbox: its name, without a last part that is in `WAYS`."""
     isolation, _, way = sandbox.rpartition("/")
     return isolation if way in WAYS else sandbox
 
 
 @lru_cache(maxsize=1024)
 def configuration_from(text: str) -> Configuration:
-    """Return the configuration whose `to_json` returns `text`. Raise `ValueError` if there is none."""
+    """Return the configuration whose `to_json` returns `text`. Raise `ValueError` for any other text."""
     found = parse_json(text)
     types = get_type_hints(Configuration)
     if not isinstance(found, dict) or found.keys() != types.keys():

@@ -9,7 +9,7 @@ MOST = 20  #: maximum number of lines
 
 
 class Summarized(ABC):
-    """A result whose `repr` is a few lines of text. A dataclass inherits the `repr` only with `repr=False`."""
+    """A result whose `repr` is a few lines of text. A subclass that is a dataclass needs `repr=False`."""
 
     @property
     @abstractmethod

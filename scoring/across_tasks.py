@@ -21,7 +21,7 @@ DECIMALS = 9  #: scores are rounded to 9 decimals, so that all processors find t
 
 
 def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
-    """Return a 90 % interval for each submission's mean score on further tasks, drawn at random like the given tasks.
+    """Return a 90 % interval for each submission's mean score on further tasks, drawn at random like these tasks.
 
     The interval is symmetric for the fourth root of the mean; a jackknife over tasks gives its width.
 
@@ -48,7 +48,7 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
 
 
 def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | None:
-    """Return 90 % t-intervals for mean score differences on further tasks, drawn at random like the given tasks.
+    """Return 90 % t-intervals for mean score differences on further tasks, drawn at random like these tasks.
 
     `differences` holds the score difference of each pair of submissions on each task, shape (n_tasks, n_pairs). The
     result has lower and upper ends, shape (n_pairs, 2); it is None for fewer than `MINIMUM_TASKS` tasks.

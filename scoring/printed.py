@@ -45,7 +45,7 @@ def printed_score(
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
         max_conditioned: largest size of a set; the paper leaves it open ("often restricted").
-        ties: "drop" leaves out pairs with equal gaps or values; "minus" gives them the sign -, as the scoring program.
+        ties: "drop" omits pairs with equal gaps or values; "minus" gives them the sign -, as the scoring program does.
 
     Raises:
         ScoreUndefined: there is only one model, or a cell of the grid is empty.

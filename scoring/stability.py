@@ -1,4 +1,4 @@
-"""The standard error of a score that comes from the measure's own random draws."""
+"""How much a score varies with the measure's own random draws."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Stability:
 def measure_stability(
     measure: ArrayLike, gap: ArrayLike, grid: Grid, repeats: Mapping[str, Sequence[float]]
 ) -> Stability:
-    """Estimate the spread of an official score that comes from the measure's own random numbers.
+    """Estimate how much an official score varies with the measure's own random numbers.
 
     Some models, chosen at random, were called again with other seeds, so each has k values. In each draw, every such
     model gets one of its values at random, and the score is computed anew. The variance of these scores is multiplied

@@ -71,7 +71,7 @@ def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
 
 
 def code_length(kernel: Array) -> float:
-    """Return how many bits a kernel takes in an arithmetic code, with the scale and the frequencies of its values."""
+    """Return the bits of a kernel in an arithmetic code, including its scale and the frequencies of its values."""
     counts: Any = np.unique(kernel, return_counts=True)[1]
     shares = counts / kernel.size
     entropy = -float(np.sum(counts * np.log2(shares)))

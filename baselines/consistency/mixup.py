@@ -28,12 +28,12 @@ def mixup_error(
     of class y in a batch; kappa classes. Range: [0, 1]. Work: 1 forward pass over 1800 x kappa mixtures. Refused: no
     class has two examples.
 
-    Small training sets are passed over several times, in a new order each time, until there are `n_batches` full
+    There are several passes through a small training set, in a new order each time, until there are `n_batches` full
     batches.
 
     Args:
-        per_class: examples in a batch divided by the number of classes; a smaller training set is a single batch.
-        n_batches: number of batches; a single batch if it holds all examples.
+        per_class: examples in a batch divided by the number of classes.
+        n_batches: number of batches; a training set smaller than a batch is a single batch.
         parity_unshuffled: take examples in the order of the training set, cyclically, as in the authors' code.
     """
     return midpoint_error(
@@ -66,7 +66,7 @@ def manifold_mixup_error(
 
     Args:
         batch: examples in a batch.
-        n_batches: number of batches; a single batch if it holds all examples.
+        n_batches: number of batches; a training set smaller than a batch is a single batch.
         preactivation: average before the layer's activation, as in the authors' code; with a single linear layer before
             the activation, this equals averaging inputs.
     """
@@ -95,7 +95,7 @@ def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
 def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Sample, Array]:
     """Return random examples and, for each full batch, positions among these examples: (batches, size).
 
-    Each pass over the examples has a new order. If there are fewer examples than `size`, one batch holds all.
+    Each pass over the examples has a new order. Fewer examples than `size` are a single batch.
     """
     sample = subject.sample(size * n_batches, seed)
     if len(sample) < size:

@@ -23,7 +23,7 @@ def import_families() -> None:
 
 
 def families() -> list[str]:
-    """Return the families in the order of the catalogue; in a sandbox, only those that the sandbox's measures need."""
+    """Return the families in the order of the catalogue; in a sandbox, only the families that its measures need."""
     there = set(_modules(Path(__file__).parents[1])) - {*COMMON}
     return [*(family for family in FIRST if family in there), *sorted(there - {*FIRST})]
 

@@ -79,7 +79,7 @@ def measure(
     The registered measure takes `(model, dataset, **parameters)`. Its family is the package of the function's module.
 
     Args:
-        needs: inputs in addition to the trained weights; each of them except initial weights implies training data.
+        needs: inputs in addition to the trained weights; each except initial weights brings the training data with it.
         name: by default the name of the function.
         log: whether to register the logarithm of the measure, too, as `log_NAME`.
         words: replacements for each `$word` in the docstring.

@@ -88,12 +88,12 @@ class Subject:
 
     @functools.cached_property
     def folded_at_start(self) -> Network:
-        """`folded` with the initial weights; raises `MeasureUnavailable` if they are missing."""
+        """`folded` with the initial weights; raises `MeasureUnavailable` if the model lacks them."""
         return self._folded(self.nodes_at_start)
 
     @functools.cached_property
     def nodes_at_start(self) -> Nodes:
-        """`nodes` with the initial weights; raises `MeasureUnavailable` if they are missing."""
+        """`nodes` with the initial weights; raises `MeasureUnavailable` if the model lacks them."""
         return read_nodes(self.model, self.initial_weights)
 
     def _folded(self, nodes: Nodes) -> Network:
@@ -107,7 +107,7 @@ class Subject:
 
     @property
     def initial_weights(self) -> list[Any]:
-        """The weights before training, in the order of `get_weights()`; raises `MeasureUnavailable` if missing."""
+        """The weights before training, in the order of `get_weights()`; raises `MeasureUnavailable` without them."""
         initial = getattr(self.model, "initial_weights", None)
         if initial is None:
             raise MeasureUnavailable("needs the initial weights, which this model lacks")

@@ -89,12 +89,12 @@ class Nodes:
 
     @property
     def is_normalized(self) -> bool:
-        """Whether a node normalizes."""
+        """Whether any node normalizes."""
         return any(node.normalizes for node in self.nodes)
 
     @property
     def normalizes_examples(self) -> bool:
-        """Whether a node normalizes by statistics of each example."""
+        """Whether any node normalizes by statistics of each example."""
         return any(node.kind in OF_EXAMPLES for node in self.nodes)
 
 

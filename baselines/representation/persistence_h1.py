@@ -1,6 +1,6 @@
 """Persistent homology, in degree 1, of the graph of units whose edges are correlations: loops of units.
 
-Points and distances are those of `persistence`. In the Vietoris-Rips complex of radius r, edges and triangles join two
+`persistence.py` defines points and distances. In the Vietoris-Rips complex of radius r, edges and triangles join two
 or three points whose distances are at most r. As r grows, a loop is born with its longest edge, and dies when triangles
 fill it. Loops are found by reducing the boundary matrix of the triangles, in the order in which triangles appear.
 
@@ -21,7 +21,7 @@ from baselines.representation.persistence import unit_distances
 
 
 def loops(distances: Array) -> Array:
-    """Return births and deaths (loops, 2) of loops between points with distances (n, n), if deaths exceed births."""
+    """Return birth and death (loops, 2) of each loop with death > birth, for points with distances (n, n)."""
     n = len(distances)
     first, second = np.triu_indices(n, 1)
     order = np.argsort(distances[first, second], kind="stable")

@@ -1,7 +1,7 @@
 """Adaptive sharpness: rise of the loss when each weight changes in proportion to its magnitude.
 
-The rise stays the same if scale moves from a layer to the next. As in the authors' code, weights are all trained
-parameters, including scales and shifts of normalization.
+The rise stays the same if a layer's weights are multiplied by a factor, and the next layer's weights divided by it. As
+in the authors' code, weights are all trained parameters, including scales and shifts of normalization.
 
 Weights: as trained.
 

@@ -1,9 +1,8 @@
 """PAC-Bayes measures, from the largest harmless noise on the weights and the distance from the initial weights.
 
 `scales.noise_scale` defines the scales sigma and sigma' of the noise. Biases get noise, too, but the trained weights w
-and the initial weights w0 are kernels only, unless `include_bias`. n is the number of weights, m that of training
-examples. The pages of `pacbayes_flatness` and `pacbayes_mag_flatness` explain differences from the code of Dziugaite et
-al. 2020.
+and the initial weights w0 are kernels only, unless `include_bias`. There are n weights and m training examples.
+The pages of `pacbayes_flatness` and `pacbayes_mag_flatness` explain differences from the code of Dziugaite et al. 2020.
 
 Weights: folded. Draws: depend on the order of input dimensions. Work: about 70 forward passes for sigma and as much for
 sigma'; the measures share them.

@@ -74,7 +74,7 @@ def vc_dim_piecewise_linear(subject: Subject) -> float:
 
 
 def _layers(network: Network) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of parameters and units of every kernel. A bias is counted with its layer's last kernel."""
+    """Yield (number of parameters, number of units) for each kernel; a bias counts with its layer's last kernel."""
     kernels = network.kernels
     for kernel, following in zip_longest(kernels, kernels[1:]):
         shape, node = kernel.array.shape, network.nodes[kernel.node]

@@ -39,8 +39,8 @@ def board(
 ) -> BoardResult:
     """Return the leaderboard of all recorded submissions.
 
-    Records of earlier versions of a task are ignored. If several measures always order models alike, such as a measure
-    and its logarithm, only one of them is shown.
+    Records of earlier versions of a task are ignored. If several measures order all models in the same way, such as a
+    measure and its logarithm, only one of them is shown.
 
     Args:
         everything: show every version and configuration of a submission in its own row, and leave out no measure.

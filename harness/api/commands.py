@@ -101,7 +101,7 @@ def _size(n_bytes: int) -> str:
 
 
 def _sandbox(isolation: str) -> list[str]:
-    """Return the options with which calls have an isolation, such as `bubblewrap` or `docker/runsc`."""
+    """Return the options of `pgdl run` that choose an isolation, such as `bubblewrap` or `docker/runsc`."""
     kind, _, runtime = isolation.partition("/")
     chosen = "auto" if kind == "bubblewrap" else kind  # the isolation of the kinds that `auto` tries first
     of_docker = _option("--docker-runtime", runtime, "") if kind == "docker" else []

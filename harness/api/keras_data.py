@@ -114,7 +114,7 @@ def _require_pairs(data: Any, shape: tuple[int, ...]) -> None:
 
 
 def _with_numbers(dataset: Any) -> Any:
-    """Return a `tf.data.Dataset` whose labels are numbers of classes, not one-hot rows. Raise `UserError` for others.
+    """Return a dataset with one-hot labels turned into numbers of classes. Raise `UserError` for other forms of labels.
 
     A row that is not one-hot becomes NaN, which measures refuse when they read the example.
     """

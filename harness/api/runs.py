@@ -40,7 +40,7 @@ class RunResult(Summarized):
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """A JSON object for each submission and task, and whether the calls are repetitions: outcomes and time."""
+        """Outcomes and time for each submission and task, as JSON objects; repeated calls have separate objects."""
         return [
             {
                 "submission": submission, "task": task, "repeated": repeated, "calls": outcomes.total(),
@@ -61,7 +61,7 @@ class RunResult(Summarized):
 
     @property
     def summary(self) -> list[str]:
-        """The outcomes, what is wrong, and the name of the database."""
+        """The outcomes, problems, and the name of the database, one per line."""
         unsafe = [] if self.is_sandboxed else [UNSAFE]
         return [*self.tally.summary, *self.refused, *self.not_deterministic, *unsafe, f"Records: {self.records}"]
 
@@ -94,7 +94,7 @@ def run(
 
     Raises:
         UserErrors: all submissions are refused; it has a line for each.
-        UserError: a task or a submission is missing, a task is invalid, or no sandbox works here.
+        UserError: a task or a submission does not exist, a task is invalid, or no sandbox works here.
     """
     progress.step("reading the submissions")
     given, refused = find(submissions, names, progress, as_files=as_files)
@@ -123,7 +123,7 @@ def run(
 
 
 def _with_runtime(run: Run) -> tuple[list[Submission], list[str]]:
-    """Return the submissions whose runtime is installed, and a line on each of the others."""
+    """Return the submissions whose runtime is installed, and a line on each other submission."""
     found, lacking = [], []
     for one in run.submissions:
         try:

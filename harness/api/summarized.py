@@ -4,7 +4,7 @@ from harness.board.board import Board
 
 
 class ShownAsBoard:
-    """A result that a notebook shows as its board. A dataclass inherits the `repr` only with `repr=False`."""
+    """A result that a notebook shows as its board. A subclass that is a dataclass needs `repr=False`."""
 
     board: Board
 

@@ -31,7 +31,7 @@ class Leaderboard(Board):
 
     @property
     def marks(self) -> list[str]:
-        """Explanations of rows outside the sandbox, and of hidden tasks."""
+        """Explanations of rows whose calls ran outside the sandbox, and of hidden tasks."""
         unsafe = "not sandboxed: run with --unsafe-no-sandbox, never ranked."
         lines = [] if all(row.sandboxed for row in self.rows) else [unsafe]
         return [*lines, disclosure_note(self.withheld)] if self.withheld else lines

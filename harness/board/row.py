@@ -85,7 +85,7 @@ class Row:
 
     @property
     def own_error(self) -> float | None:
-        """Standard error of the score that comes from the measure's own random draws, in points; None if not known."""
+        """Standard error of the score over the measure's own random draws, in points; None if unknown."""
         return self.own_randomness.error if self.own_randomness else None
 
     @property

@@ -6,7 +6,7 @@ from scoring import SubmissionScore, TaskScore
 
 
 def official(result: TaskScore | str, decimals: int) -> str:
-    """Return a task's official score, 0 to 100, as text: `failed` if a model has no value, a dash if undefined."""
+    """Return a task's official score, 0 to 100, as text; `failed` if a model has no value, a dash without a score."""
     if isinstance(result, str):
         return "failed"
     return "-" if result.official is None else f"{100 * result.official:.{decimals}f}"

@@ -52,7 +52,7 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
-    """Return the groups of submissions with the same files or values that include a submission of `touched`."""
+    """Return the groups with a submission in `touched`; a group's submissions have the same files or values."""
     return [Same(what, names) for what, names in find_same(shown) if not set(touched).isdisjoint(names)]
 
 
@@ -73,7 +73,7 @@ def without_ranks(line: Line) -> Line:
 def notes_on(change: Change, folder: str, unknown: Sequence[str]) -> list[str]:
     """Return a line for each note on a change.
 
-    `unknown`: submissions at the base that the change overwrites, and of which records are missing.
+    `unknown`: submissions at the base that the change overwrites, and whose records are missing or stale.
     """
     notes = []
     for name in change.diverged:

@@ -7,7 +7,7 @@ from harness.names import ALL, CHEAP
 
 
 def submissions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a measure, otherwise a path."""
+    """Complete the name of a measure or, if no name fits, a path."""
     return measures(context, parameter, incomplete) or [CompletionItem(incomplete, type="file")]
 
 

@@ -50,7 +50,7 @@ class CollectedResults:
 
 
 def choose_phase(competition: CodabenchCompetition, name: str | None, source: Path) -> PlannedPhase:
-    """Return the phase `name`, or the only phase if `name` is None. Raise `UserError` if it is hidden or missing."""
+    """Return the phase `name`, or the only phase if `name` is None. Raise `UserError` if it is hidden or unknown."""
     phases = plan_phases(competition, source)
     chosen = phases[position_of(name, [one.phase.name for one in phases], source)]
     if chosen.phase.hidden:
@@ -212,10 +212,10 @@ def made_again(
 def differences(
     rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
 ) -> list[str]:
-    """Return a line for each drawn call that is not confirmed by `again`, (task, model) -> new record.
+    """Return a line for each drawn call that `again` does not confirm; `again` is (task, model) -> new record.
 
     On machines of the same class, both values must be equal. On others they may differ by `TOLERANCE`, but no other
-    value of the task may lie between them: all values of a nearly constant measure differ by less than `TOLERANCE`.
+    value on the task may lie between them: all values of a nearly constant measure differ by less than `TOLERANCE`.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 

@@ -58,10 +58,10 @@ def download(
 ) -> tuple[list[Submitted], list[str]]:
     """Download a submission of each participant as NAME.zip; return the submissions, and lines on problems.
 
-    The submission is the one on the platform's board, otherwise the last whose file was written before `end`. A table
-    lists the files, and existing files are not downloaded again. With `with_results`, only submissions with a score are
-    chosen, and results/NAME.zip is downloaded, too. Raise `UserError` if the platform cannot be reached, refuses or
-    fails.
+    The participant's submission on the platform's board is chosen, or else the last whose file was written before
+    `end`. A table lists the files, and existing files are not downloaded again. With `with_results`, only submissions
+    with a score are chosen, and results/NAME.zip is downloaded, too. Raise `UserError` if the platform cannot be
+    reached, refuses or fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):
@@ -115,7 +115,7 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return participant -> name of the submission. No two names are alike, and none is like a measure's name."""
+    """Return participant -> name of the submission. No two names look alike, and no name looks like a measure's."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:

@@ -40,8 +40,8 @@ def vgg(
         input - [conv3x3 relu, conv3x3 relu, maxpool2x2] x n_blocks - flatten - [dense relu, dropout] x n_dense - logits
 
     The last block has `n_filters` filters, and each earlier block half as many as the next. Jiang et al. give only the
-    last number, so the halving is this project's choice. `depth` 11, 13, 16 or 19 selects the five blocks of VGG-11,
-    -13, -16 or -19, the last two of which are equally wide. `batch_norm` normalises before each relu.
+    last number, so the halving is this project's choice. `depth` 11, 13, 16 or 19 selects the blocks of VGG-11,
+    -13, -16 or -19: five blocks, the last two equally wide. `batch_norm` normalises before each relu.
     """
     per_block = VGG_DEPTHS[depth] if depth else (2,) * n_blocks
     halvings = (3, 2, 1, 0, 0) if depth else range(n_blocks - 1, -1, -1)
@@ -231,7 +231,7 @@ def _logits(n_classes: int) -> Layer:
 
 
 def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
-    """Return the number of parameters of 3x3 convolutions with these widths, plus those of the layer of logits."""
+    """Return the number of parameters of 3x3 convolutions with these widths and of the layer of logits together."""
     inputs = [channels, *widths[:-1]]
     return (
         sum(9 * before * after + after for before, after in zip(inputs, widths, strict=True))

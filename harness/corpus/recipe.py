@@ -156,7 +156,7 @@ class Recipe:
     cells: tuple[Cell, ...]
 
     def difference(self, file: Path) -> str:
-        """Describe another recipe by the keys with other values, such as `a recipe with another grid.width`."""
+        """Return how the recipe in `file` differs from this recipe, such as `a recipe with another grid.width`."""
         ours, theirs = _flat(parse_toml(self.text)), _flat(read_toml(file)[0])
         keys = [key for key in ours | theirs if key != "hidden" and ours.get(key) != theirs.get(key)]
         return f"a recipe with another {', '.join(keys)}" if keys else "the same recipe of another version"

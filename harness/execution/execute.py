@@ -1,4 +1,4 @@
-"""Makes the calls of a run that have no record, and records each as soon as it ends."""
+"""Makes those calls of a run that have no record, and records each as soon as it ends."""
 
 import time
 from collections import deque

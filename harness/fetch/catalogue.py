@@ -1,4 +1,4 @@
-"""The catalogues in the package: a TOML file describes a corpus, its archives and tasks. Tells what a directory has."""
+"""Reads the package's catalogues, a TOML file for each corpus; tells how much of each task a directory has."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -130,7 +130,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Replace a layer with the channels first by equivalent layers; return `[layer]` for any other layer."""
+    """Return layers with channels last that equal a `layer` with channels first; `[layer]` for any other layer."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]
@@ -162,7 +162,7 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
-    """Return an entry of the canonical form for each call of a layer in `flat` whose number is in `calls`."""
+    """Return an entry of the canonical form for each of `calls`, the numbers of calls in `flat.calls`."""
     position = {INPUT: INPUT, **{number: i for i, number in enumerate(calls)}}
     first: dict[int, int] = {}  # layer -> position of its first call
     entries = []

@@ -26,7 +26,7 @@ _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
 def find_images(directory: Path) -> list[tuple[Path, int]]:
-    """Return (path, label) of each image, sorted by both; raises `UserError` if classes or images are missing."""
+    """Return (path, label) of each image, by label, then path; raises `UserError` for an empty class, or no class."""
     found = []
     classes = visible_directories(directory)
     for label, folder in enumerate(sorted(classes, key=lambda path: path.name)):

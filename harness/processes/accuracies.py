@@ -37,7 +37,7 @@ def write_outputs(runtime: Runtime, model: Any, question: Question) -> None:
 
 
 def accuracy(model: Any, data: Path) -> float:
-    """Return the fraction of examples whose largest output is at their label. Raise `FloatingPointError` for NaN."""
+    """Return the fraction of examples with the largest output at their label. Raise `FloatingPointError` for NaN."""
     inputs, labels = (np.load(data / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
     size = batch_size(inputs.shape[1:])
     hits = 0

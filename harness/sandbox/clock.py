@@ -54,12 +54,12 @@ class Clock:
 class Deadline:
     """A thread that calls `end` after `seconds`, unless the context is left before.
 
-    The thread also calls `end` if the harness itself was stopped meanwhile, because the measured time is then wrong.
+    The thread also calls `end` if the harness itself was paused meanwhile, because the measured time is then wrong.
     """
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:
         self.passed_at: float | None = None  #: monotonic time; None if the deadline has not passed
-        self.paused_s = 0.0  #: seconds for which the harness was stopped; complete once the context has been left
+        self.paused_s = 0.0  #: seconds for which the harness was paused; complete once the context has been left
         self._seconds, self._end = seconds, end
         self._over = threading.Event()
 
@@ -94,7 +94,7 @@ class Deadline:
 def _explained_s() -> float:
     """Return the seconds for which this thread waited for a processor, plus the processor time of this process.
 
-    These seconds explain why the thread runs late on a busy machine. They do not grow while the process is stopped.
+    These seconds explain why the thread runs late on a busy machine. They do not grow while the process is paused.
     Some kernels do not count the waiting.
     """
     waited = 0.0

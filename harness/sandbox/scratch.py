@@ -1,4 +1,4 @@
-"""Creates and measures the scratch directory of a call without a file system of its own."""
+"""Creates and measures a call's scratch directory, if the directory has no file system of its own."""
 
 import os
 import secrets

@@ -67,7 +67,7 @@ def verify_site(directory: Path | str) -> Verified:
 
 
 def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str]:
-    """Yield a line on each file that differs, is missing, or is not of the site."""
+    """Yield a line on each file that differs, is missing, or does not belong to the site."""
     for name, content in computed.items():
         if (problem := _problem(content, directory, name)) is not None:
             yield f"{name}: {problem}"

@@ -71,7 +71,7 @@ def _imports(package: str) -> frozenset[str]:
 
 @functools.cache
 def _library() -> dict[str, bytes]:
-    """Return path -> source of the library's modules, read only once so that all measures have the same version."""
+    """Return path -> source of the library's modules, read a single time so that all measures have the same version."""
     import baselines
 
     package = Path(baselines.__file__).parent

@@ -101,7 +101,7 @@ class TaskDirectory:
         ]
 
     def runnable(self, names: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return the tasks with models that are in `names`; by default, all tasks with models.
+        """Return the tasks in `names`, which must have models; by default, all tasks with models.
 
         Raises `UserError` if no task has models, a name is unknown, or a requested task is half-fetched.
         """
@@ -121,7 +121,7 @@ class TaskDirectory:
         return self._named(names, self._whole(names, unfinished), unfinished)
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return the tasks in `names` that exist; raises `UserError` if a name is half-fetched, or no task exists."""
+        """Return the existing tasks in `names`; raises `UserError` if any is half-fetched, or no task exists."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
@@ -137,7 +137,7 @@ class TaskDirectory:
         return {task.name: task.reference for task in self._named(names, tasks) if task.reference is not None}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks; raise `UserError` if a wanted task is half-fetched, or no task exists or is in training."""
+        """Return all tasks; raise `UserError` if a wanted task is half-fetched, or no task exists, even unfinished."""
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
@@ -158,7 +158,7 @@ class TaskDirectory:
         return UserError("no task here", file=self.root, expected=expected, found=found, remedy=remedy)
 
     def _named(self, names: Sequence[str], tasks: list[TaskFiles], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return those of `tasks` that are in `names`, by default all; raises `UserError` if a name is unknown."""
+        """Return the `tasks` whose names are in `names`, by default all; raises `UserError` if a name is unknown."""
         known = [*unfinished, *(task.name for task in tasks)]
         for name in (name for name in names if name not in known):
             if name in self._builds:

@@ -20,7 +20,7 @@ def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
 
 
 def _softmax_of(model: Any, architecture: Mapping[str, Any]) -> Any:
-    """Return the layer that computes the final softmax; None if there is none."""
+    """Return the layer that computes the final softmax; None without a final softmax."""
     position, layers = architecture.get("softmax"), architecture["layers"]
     if position is None:
         return None

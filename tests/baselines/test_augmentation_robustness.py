@@ -126,7 +126,7 @@ def test_a_network_with_one_answer_has_no_penalty(shape):
 
 
 def test_a_change_of_the_answer_to_the_flipped_image_costs_18():
-    """Logits compare both halves of the image; the left half is brighter, so only the flip changes the prediction."""
+    """The prediction says which half is brighter. The flip changes the prediction; edges and an erased part might."""
     kernel = np.zeros((8, 8, 1, 2))
     kernel[:, :4, :, 0] = kernel[:, 4:, :, 1] = 1e-3  # confidences hardly differ from 1/2
     image = np.full((1, 8, 8, 1), 0.1, np.float32)
@@ -140,7 +140,7 @@ def test_a_change_of_the_answer_to_the_flipped_image_costs_18():
 
 
 def test_all_changes_together_cost_27():
-    """The network predicts one class for the unchanged image, and another class for all changed images."""
+    """The network predicts one class for the unchanged image, and the other class for all changed images."""
     image = np.zeros((1, 20, 20, 3), np.float32)
     image[:, :7] = [0.5, 0.2, 0.1]
     image[:, :, :3] = [0.1, 0.4, 0.8]
@@ -174,7 +174,7 @@ def wide_network(shape, scale=3.0):
 
 
 def by_image(model, batch, size, n_batches, seed):
-    """Return the measure computed image by image, with the factors of each image's batch and the measure's draws."""
+    """Compute the measure image by image, with the same draws: a rectangle for each image, factors for each batch."""
     batch = batch[: size * n_batches]
     draw = stream("runner-up", seed)
     factors = draw.uniform(0.6, 1.6, (2, -(-len(batch) // size)))

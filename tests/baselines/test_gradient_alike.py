@@ -1,4 +1,4 @@
-"""Tests of gradients of single examples beside each other: signal and noise, angles, and the neural tangent kernel."""
+"""Tests of measures that compare gradients of single examples: signal and noise, angles, neural tangent kernel."""
 
 import math
 
@@ -65,7 +65,7 @@ def require_moments(model, data, gradients):
 
 @pytest.mark.parametrize("factor", [1.0, 8.0, 30.0])
 def test_against_double_precision_where_answers_are_beyond_doubt(factor):
-    """With these factors, the smallest margins are 0.1, 1 and 4 nats, the mean margins 6, 50 and 190."""
+    """The factors make the smallest margins 0.1, 1 and 4 nats, and the mean margins 6, 50 and 190 nats."""
     rng = np.random.default_rng(5)
     images, first, second = rng.normal(size=(40, 6)), rng.normal(size=(6, 8)), factor * rng.normal(size=(8, 3))
     images, first, second = (array.astype(np.float32).astype(np.float64) for array in (images, first, second))
@@ -149,7 +149,7 @@ POINTS, LABELS = RNG.normal(size=(12, 5)).astype(np.float32), np.arange(12) % 3
 
 
 def test_orthogonal_examples_of_a_linear_network_share_nothing():
-    """The kernel K is half the identity: the value is sqrt(2 * 2). For two of three classes, alignment is 1/sqrt(5)."""
+    """The kernel is half the identity: complexity is sqrt(2 * 2). For two classes of three, alignment is 1/sqrt(5)."""
     data = dataset(np.eye(6), [0, 0, 0, 1, 1, 1])
     assert complexity(dense(RNG.normal(size=(6, 2))), data, ridge=0.0) == pytest.approx(2, rel=1e-5)
     assert complexity(dense(RNG.normal(size=(6, 2))), data, ridge=1.0) == pytest.approx(math.sqrt(2), rel=1e-5)

@@ -96,7 +96,7 @@ def test_curve_against_one_image_after_the_other(change, shape):
 @pytest.mark.rest
 @pytest.mark.parametrize("change", CHANGES)
 def test_normalized_images_are_changed_as_the_originals(change):
-    """A network of normalized images is as invariant as the same network of the original images."""
+    """The measures are equal for three forms of images, each with its network: in [0, 1], normalized, and bytes."""
     shape = (6, 6, 3)
     batch, model = images(40, *shape), conv(shape)
     batch[0, 0, 0], batch[0, 0, 1] = 0, 1  # black and white occur
@@ -129,7 +129,7 @@ def test_a_network_that_does_not_see_positions():
 
 
 def side_of_a_pixel():
-    """Return a network that tells on which side of the middle a bright pixel is, and images with it on the right."""
+    """Return a network that tells in which half a bright pixel is, and images with the pixel in the right half."""
     batch = np.zeros((3, 8, 8, 1), np.float32)
     batch[:, 2, 4] = 1
     model = sequential((8, 8, 1), layers.Flatten(), layers.Dense(2, use_bias=False))

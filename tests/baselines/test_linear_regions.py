@@ -13,7 +13,7 @@ ENDS = dataset([[0.0], [1.0]], [0, 1])
 
 
 def kinks(*places, activation="relu"):
-    """A network with one input, whose units have their kinks at `kinks`."""
+    """A network with one input, whose units have their kinks at `places`."""
     width = len(places)
     return dense(
         np.ones((1, width)), np.ones((width, 2)), biases=[-np.array(places), np.zeros(2)], activation=activation

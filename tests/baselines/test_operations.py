@@ -1,4 +1,4 @@
-"""Tests of operations in place of Keras layers, and of activations that are known by their names."""
+"""Tests of operations in place of Keras layers, and of activations that are recognized by their names."""
 
 import numpy as np
 import pytest

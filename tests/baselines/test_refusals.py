@@ -1,4 +1,4 @@
-"""Tests of inputs that every measure refuses, of those that single measures refuse, and of wrong parameters."""
+"""Tests of inputs that every measure refuses, of inputs that only some measures refuse, and of wrong parameters."""
 
 import numpy as np
 import pytest
@@ -193,7 +193,7 @@ def skipped(source):
 
 
 def labelled(*labels):
-    """The first of three points with these labels."""
+    """A dataset with these labels (at most three); the points are fixed."""
     return dataset([[1.0, 0.0], [3.0, 1.0], [-7.0, 2.0]][: len(labels)], labels)
 
 

@@ -1,4 +1,4 @@
-"""Tests of measures that do not look at what was learned: the architecture, its random networks, and random numbers."""
+"""Tests of measures that ignore what was learned: of the architecture, of random networks, random numbers."""
 
 import math
 

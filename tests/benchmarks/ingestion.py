@@ -8,7 +8,7 @@ model, it builds the network from `config.json`, loads the initial and then the 
 `complexity(model, dataset)`. At the end it writes the values. It has no sandbox, checks, limits or records.
 
 It uses Keras 3, as the harness does; the program of 2020 used Keras 2. It prints no messages, does not look at the
-clock between models, and does not import pandas and SciPy, which the program did not use.
+clock between models, and does not import pandas and SciPy, which the program imported without need.
 """
 
 import importlib.util

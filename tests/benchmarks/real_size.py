@@ -50,7 +50,7 @@ def make_task(directory: Path, n_train: int = 50_000, n_test: int = 1_000) -> Pa
 
 
 def network(depth: int, width: int, units: int) -> list[Layer]:
-    """Three blocks of `depth` convolutions, each twice as wide as the block before, and two dense layers."""
+    """Return three blocks of `depth` convolutions, each block twice as wide as the last, and two dense layers."""
     layers: list[Layer] = []
     for block in range(3):
         convolution = {"layer_name": "Conv2D", "filters": width << block, "kernel_size": [3, 3], "padding": "same"}

@@ -16,7 +16,7 @@ REPLICATES = 10_000
 
 
 def drawn(sizes: tuple[int, ...]) -> Task:
-    """Return a task of these numbers of values of its hyperparameters, with random gaps and measures."""
+    """Return a task whose hyperparameters have `sizes` values, with random gaps and measures."""
     measure, noise = np.random.default_rng(0).normal(size=(2, prod(sizes)))
     return task((measure + noise).tolist(), measure.tolist(), **{f"h{i}": size for i, size in enumerate(sizes)})
 

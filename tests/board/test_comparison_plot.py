@@ -23,7 +23,7 @@ def row(measure: str, family: str, score: float | None, complete: bool = True) -
 
 
 def drawn(rows: Sequence[Row], directory: Path, oracle: float | None = None) -> tuple[list[str], str]:
-    """Return the texts in the plot in their order, and the whole SVG file."""
+    """Return the texts of the plot in the order of its SVG file, and the file's content."""
     file = directory / "plot.svg"
     write_plot(rows, [file], oracle)
     text = file.read_text()

@@ -1,4 +1,4 @@
-"""Tests of intervals and of the certainty of the order: on these tasks, and on other tasks."""
+"""Tests of intervals and of the certainty of the order: on the board's tasks, and on other tasks."""
 
 import csv
 import io

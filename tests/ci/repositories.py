@@ -19,7 +19,7 @@ class Submodule(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """A folder with any entries (mode, name and content), in the given order."""
+    """A folder with any entries (mode, name and content), in the order of the list."""
 
     entries: list[tuple[str, bytes, "str | bytes | Link | Submodule | Folder"]]
 

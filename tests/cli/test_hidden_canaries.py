@@ -1,4 +1,4 @@
-"""Tests that no output of a command on a hidden task contains its hyperparameters, gaps or models."""
+"""Tests that no output of a command on a hidden task contains the task's hyperparameters, gaps or models."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Tests of output that cannot be written: refused before all that takes long, even before the tasks are read."""
+"""Tests of output that cannot be written: refused before any long work, even before the tasks are read."""
 
 import sys
 from pathlib import Path

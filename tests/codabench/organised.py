@@ -72,7 +72,7 @@ def pack(directory: Path, name: str, body: str, **others: str | bytes) -> Path:
 def write_output(
     output: Path, settings: PhaseSettings, values: Sequence[float | None], result: PhaseResult, **columns: object
 ) -> None:
-    """Write the output of the ingestion program with a record for each value, None for a timeout, and its columns."""
+    """Write the output of the ingestion program with a record for each value (None: timeout), changed by `columns`."""
     ((task, digests),) = settings.tasks.items()
     shared = {
         "task": task, "data_digest": digests.data, "sandbox": "landlock", "time_limit_s": settings.time_limit_s,

@@ -39,14 +39,14 @@ class Section(NamedTuple):
 
 
 def sections(page: str) -> list[Section]:
-    """Return the sections of a page that have Python code."""
+    """Return a page's sections with Python code."""
     parts = re.split(r"^## (.*)$", (DOCS / page).read_text(), flags=re.MULTILINE)[1:]
     found = [Section(heading, _FENCED.findall(text)) for heading, text in zip(parts[::2], parts[1::2], strict=True)]
     return [section for section in found if section.code]
 
 
 def run(section: Section) -> Iterator[tuple[str, str]]:
-    """Run the blocks of Python and of `pgdl`; for each block `text`, yield the printed output and the block."""
+    """Run the blocks of Python and of `pgdl`; for each `text` block, yield the output so far and the stated output."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = io.StringIO()
     for number, (language, text) in enumerate(section.blocks):

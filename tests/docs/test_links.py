@@ -42,7 +42,7 @@ def test_every_link_and_anchor_is_there(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_lines_of_prose_have_at_most_120_characters(page: Path) -> None:
-    """Lines of tables and pictures may be longer, since they cannot be wrapped."""
+    """Lines of tables and pictures are exempt, since they cannot be wrapped."""
     long = [line for line in prose(page).splitlines() if len(line) > 120 and not re.match(r" *(\||!\[)", line)]
     assert long == []
 

@@ -48,9 +48,7 @@ def test_calls_of_one_budget_go_to_one_machine_until_it_is_lost() -> None:
 
 
 def test_a_batch_is_shared_out_where_its_budgets_are_at_home() -> None:
-    """A time budget is bound to a machine; a batch with budgets of two machines must be divided, or would wait for
-    ever.
-    """
+    """A machine makes all calls of a time budget: a batch with budgets of two machines must be divided."""
     queue, one, two = Queue(), member("one"), member("two")
     mine, theirs = order(budget=1), order(budget=2)
     queue.add([(mine,), (theirs,)])
@@ -115,7 +113,7 @@ def test_every_call_is_given_out_once_and_no_machine_waits_in_vain(budgets, lane
 
 
 def test_seconds_spent_elsewhere_are_those_of_the_newest_order() -> None:
-    """Orders are not sent in the order of their arrival, and an older order must not give seconds back."""
+    """A newer order may be sent first; then an older order must not lower the seconds that the budget has used."""
     queue, machine = Queue(), member("one")
     older, newer = (
         PARTS.order("x", model=name, allowance=Allowance(1, 60.0, spent_s, ""))

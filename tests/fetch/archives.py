@@ -52,7 +52,7 @@ def make_archive(
     target: Path, tasks: Iterable[str] = ("tiny",), *, prefix: str = "", begin: int = 0, force_zip64: bool = False,
     others: int = 0, more: Callable[[zipfile.ZipFile], None] = lambda _: None, **task: object,
 ) -> Path:  # fmt: skip
-    """Write an archive of tasks with leftovers of a file browser; every other member is compressed.
+    """Write an archive of tasks with leftovers of a file browser; every second file of the tasks is compressed.
 
     Args:
         prefix: first part of the names of all members.
@@ -80,7 +80,7 @@ def make_archive(
 
 
 def catalogue(directory: Path, url: str, tasks: Iterable[str] = ("tiny",), *, more: str = "", task: str = "") -> Path:
-    """Write the only catalogue; `more` are further lines of its archive, `task` further lines of each task."""
+    """Write a catalogue of a single archive; `more` are further lines of the archive, `task` of each task."""
     text = CATALOGUE.format(url=url, more=more) + "".join(TASK.format(name=name) + task for name in tasks)
     file = directory / "catalogues" / "small.toml"
     file.parent.mkdir(exist_ok=True)

@@ -164,7 +164,7 @@ def as_list(array, kind, **values):
 
 
 def payloads(n_samples=40):
-    """Yield samples in all forms in which TensorFlow may have written them."""
+    """Yield samples, by turns in each form in which TensorFlow may have written them."""
     random = np.random.default_rng(0)
     for number, order, label in itertools.islice(itertools.product(range(9), (1, -1), range(3)), n_samples):
         inputs = random.normal(size=SHAPE).astype(np.float32)

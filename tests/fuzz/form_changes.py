@@ -28,7 +28,7 @@ from tests.fuzz.changes import (
 
 
 def changed_hdf5(content: bytes, chance: Random) -> bytes:
-    """Change attributes, groups and arrays of a whole HDF5 file; on a cut file, the library may crash."""
+    """Change attributes, groups and arrays of a complete HDF5 file; the library may crash on an incomplete file."""
     image = io.BytesIO(content)
     with h5py.File(image, "r+") as file:
         names: list[str] = []

@@ -52,7 +52,7 @@ def test_a_seed_decides_what_is_changed(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The readers fail, use too much memory, end their process, or never end."""
+    """Bad readers must be noticed: they raise, use too much memory, end their process, or never end."""
     monkeypatch.setattr(bounded, "DEADLINE_S", 5.0)
     monkeypatch.setattr(bounded, "MODULE", "tests.fuzz.wrong_readers")
     with Bounded() as process:

@@ -116,7 +116,7 @@ def test_a_run_waits_for_a_reader_however_long_it_reads(tmp_path: Path, monkeypa
 
 
 def add_remote_run(location: str, beats: int) -> None:
-    """Add a run on another machine that has claimed the call `a`."""
+    """Add a run on another machine; the run has claimed the call `a`."""
     execute(
         location, "delete from runs where id = 'far'", "insert into runs values ('far', 'elsewhere', 1, '5', :beats)",
         "insert into claims values ('a', 'far') on conflict do nothing", beats=beats,

@@ -32,9 +32,7 @@ SHORT = {
 
 
 def expected(*outcomes: str, **more: Any) -> Callable[[Any], Any]:
-    """State the possible outcomes of an attack, and fields of `Attack`. The decorator is read from the source, never
-    run.
-    """
+    """State the possible outcomes of an attack, and fields of `Attack`. The decorator is read, but never runs."""
     raise NotImplementedError
 
 

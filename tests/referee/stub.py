@@ -134,7 +134,7 @@ def inspect(path: Path) -> Answer:
 def staged(stage: Stage, harness: Path) -> Iterator[None]:
     """In the context, use the stubs with `stage`, and `harness` as the directory of the harness' sources.
 
-    Every key of a call has the digest of these sources.
+    Every key of a call contains the digest of these sources.
     """
     Stub.stage = stage
     clock = SimpleNamespace(now=lambda _: stage.now())

@@ -13,7 +13,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def each_of(*names: str) -> pytest.MarkDecorator:
-    """Return a mark that runs a test in each runtime, as `name`; `make test` runs only those in `names`."""
+    """Return a mark that runs a test with the `name` of each runtime; `make test` runs only the runtimes in `names`."""
     return pytest.mark.parametrize("name", [_parameter(name, name in names) for name in RUNTIMES])
 
 

@@ -1,4 +1,4 @@
-"""Tests of every line of docs/submissions.md on code of 2020: restored names, and names that stay missing."""
+"""Tests of every line of docs/submissions.md on code of 2020: restored names, and names that are not restored."""
 
 import json
 import os

@@ -39,7 +39,7 @@ class Task:
 
 
 def cells(**sizes: int) -> Hyperparameters:
-    """Return one model per cell, in lexicographic order: model_0, model_1, ..."""
+    """Return the hyperparameters of model_0, model_1, ..., one model per cell, in lexicographic order."""
     combinations = product(*(range(size) for size in sizes.values()))
     return {f"model_{i}": dict(zip(sizes, cell, strict=True)) for i, cell in enumerate(combinations)}
 
@@ -59,7 +59,7 @@ SHAPES = [(2, 2, 2), (2, 3, 2), (3, 2, 3), (2, 2, 1, 2), (2, 2, 2, 2), (3, 2, 2,
 
 @st.composite
 def tasks(draw: st.DrawFn, distinct: bool = False) -> Task:
-    """Draw tasks of 3 or 4 hyperparameters; numbers repeat often, so ties are common, unless `distinct`."""
+    """Draw a task of 3 or 4 hyperparameters; unless `distinct`, numbers repeat often, so ties are common."""
     sizes = dict(zip("abcd", draw(st.sampled_from(SHAPES)), strict=False))
     current = cells(**sizes)
     n = len(current)

@@ -21,7 +21,7 @@ DEMSAR = np.array([
 
 
 def test_demsars_example() -> None:
-    """Demsar prints mean ranks 3.143, 2.000, 2.893 and 1.964, and q = 2.569 for four."""
+    """Demsar prints mean ranks 3.143, 2.000, 2.893 and 1.964, and q = 2.569 for four classifiers."""
     found = compare_mean_ranks(DEMSAR)
     assert found.mean_ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
     assert found.p_value == pytest.approx(friedmanchisquare(*DEMSAR.T).pvalue)
@@ -30,7 +30,7 @@ def test_demsars_example() -> None:
 
 
 def counted(difference: np.ndarray) -> float:
-    """Return the share of all sign patterns whose signed rank sum is at least as far from 0."""
+    """Return the share of sign patterns whose signed rank sum is at least as far from 0 as the sum of `difference`."""
     left = np.round(difference[np.abs(difference) > 1e-9], 9)
     size = np.abs(left)
     ranks = np.array([np.sum(size < one) + (np.sum(size == one) + 1) / 2 for one in size])
@@ -107,7 +107,7 @@ def test_an_interval_holds_its_mean_and_stays_within_the_scale() -> None:
 
 
 def test_they_cover_the_mean_of_skewed_scores() -> None:
-    """Scores are gamma variables of mean 10, as skewed as scores of useless measures; Student's t covers 85 %."""
+    """Scores are gamma variables of mean 10, as skewed as those of useless measures; t-intervals cover only 85 %."""
     scores = np.random.default_rng(2).gamma(1.5, 10 / 1.5, size=(4, 2000))
     low, high = mean_on_other_tasks(scores).T
     assert np.mean((low <= 10) & (high >= 10)) > 0.89

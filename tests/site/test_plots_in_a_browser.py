@@ -70,7 +70,7 @@ def test_axes_say_what_they_are(page: Any, huge: Path) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_texts_fit_and_keep_apart(page: Any, long_site: str, width: int) -> None:
-    """Neither neighbouring ticks overlap, nor the names of dots."""
+    """No two neighbouring tick labels overlap, and no two names of dots."""
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"{long_site}/index.html")
     (frame,) = boxes(page, ".time svg[role=group]")

@@ -4,7 +4,7 @@
 
 Gaps are the sum of linear effects of the hyperparameters, without interactions, and normal noise of 0.5, drawn anew for
 each board. The first measures never look at a network. The others know the gap with noise, of a strength that gives
-them the expected score of the fit, or a score of 30 or 45. The Monte-Carlo error is that of a share.
+them the expected score of the fit, or a score of 30 or 45. The Monte-Carlo error is a share's standard error.
 """
 
 import sys

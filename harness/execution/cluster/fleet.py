@@ -69,7 +69,7 @@ class Fleet:
 
     @property
     def common(self) -> CommonSetup:
-        """The isolation and versions of the machines that make calls; known after `begin`."""
+        """The isolation and versions of the machines that make calls; available after `begin`."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
         return self._common
@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Begin the next step of a machine, unless its last answer is missing or `again_at` lies in the future."""
+        """Begin the next step of a machine, once its last answer has come and the time `again_at` is past."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
@@ -168,7 +168,7 @@ class Fleet:
         self._looked_at = time.monotonic()
 
     def _gather(self, step: str, patience_s: float) -> None:
-        """Wait until every machine has completed the step. Warn of machines that take over `patience_s` seconds."""
+        """Wait until every machine has completed the step, at most `patience_s` seconds; warn of slower machines."""
         until = time.monotonic() + patience_s
         while waiting := [member for member in self.members if member.step == step]:
             if time.monotonic() > until:

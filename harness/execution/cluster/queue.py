@@ -73,7 +73,7 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return the order with an update of the seconds that its time budget has spent on other machines."""
+        """Return the order with the newest `spent_s`: the seconds of its time budget that other machines have used."""
         budget = order.allowance.budget
         if budget is None:
             return order

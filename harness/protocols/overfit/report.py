@@ -53,15 +53,13 @@ class OverfitResult(Summarized):
         return {"task": self.task, "rows": rows, "failures": failures, "notes": self.notes}
 
     def write(self, directory: Path) -> list[Path]:
-        """Write all figures and the plot into an existing directory; return their paths. Raise `UserError` if that
-        fails.
-        """
+        """Write all figures and the plot to an existing directory; return the paths. Raise `UserError` on failure."""
         rows = [row.figures | {"models": " ".join(row.group.models)} for row in self.rows]
         title = f"{self.task}, {self.settings.split} set"
         return [write_csv(directory / "overfit.csv", rows), *write_plots(self.rows, title, directory / "overfit")]
 
     def show(self, console: Console) -> None:
-        """Print all figures of groups, but only error rate and p-values of models; of one model, all figures."""
+        """Print all figures of groups, but error rate and p-values of models; without groups, all figures of models."""
         groups = [row for row in self.rows if row.group.kind is not OverfitGroup.MODEL]
         models = [row for row in self.rows if row.group.kind is OverfitGroup.MODEL]
         headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]

@@ -77,7 +77,7 @@ def _write_tests(images: Images, settings: ProbeSettings, reporter: Reporter, di
 
 
 def library_versions() -> dict[str, str]:
-    """Return name -> version of the libraries that affect the numbers."""
+    """Return name -> version of the libraries that affect the results."""
     runtime = installed_runtime(PREFERRED)
     names = (*runtime.distributions, "numpy", "scipy", "scikit-learn", "scikit-image")
     return {name: version_of(name) or "" for name in names}

@@ -53,7 +53,7 @@ class Kind(ABC):
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
     ) -> list[Job]:
-        """Return a test job with a known value for each runtime, for `expect` and `prepare`."""
+        """Return a test job with a fixed value for each runtime, for `expect` and `prepare`."""
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:

@@ -41,7 +41,7 @@ def _permute(network: TranslatedNetwork, x: Value, dims: Sequence[int]) -> Value
 
 @translates("transpose", "swapaxes", "t")
 def _transpose(network: TranslatedNetwork, x: Value, **axes: int) -> Value:
-    """Translate a swap of two axes: those in `axes`, or the first two if `axes` is empty."""
+    """Translate a swap of two axes: the values of `axes`, by default the first two axes."""
     one, other = axes.values() or (0, 1)
     order = list(range(len(x.view)))
     order[one], order[other] = order[other], order[one]

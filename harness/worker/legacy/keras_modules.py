@@ -27,7 +27,7 @@ class Packages(NamedTuple):
         return bool(self.among([module]))
 
     def among(self, modules: Iterable[str]) -> list[str]:
-        """Return those of the modules for which `has` is true."""
+        """Return the modules for which `has` is true."""
         packages = tuple(f"{package}." for package in self.names)
         return [module for module in modules if f"{module}.".startswith(packages)]
 

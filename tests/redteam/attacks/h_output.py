@@ -29,7 +29,7 @@ def h_flood(model, dataset):
 
 @expected("OUTPUT")
 def h_flood_from_children(model, dataset):
-    """Writes to both descriptors without Python's streams, from several processes."""
+    """Writes to the descriptors of output and error, without Python's streams, from several processes."""
     os.fork()
     os.fork()
     while True:

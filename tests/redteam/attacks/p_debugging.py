@@ -9,7 +9,7 @@ from tools import call_all
 
 @expected("OK")
 def p_process_vm(model, dataset):
-    """Reads and writes the memory of other processes, takes their descriptors, and compares them."""
+    """Makes the system calls that access other processes' memory and descriptors, on its own process."""
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(16)
     vector = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), 16)

@@ -48,7 +48,7 @@ class Claim:
         text: the claim in a sentence.
         source: paper and place.
         command: key of the command in `commands` that makes the evidence, or `synthetic`.
-        power: name of each setting in which the claim is tried -> power of its evidence, stated before it was seen.
+        power: name of each setting in which the claim is tried -> power of the evidence, stated before a look at it.
         check: returns the finding.
     """
 
