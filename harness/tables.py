@@ -76,7 +76,7 @@ def wide_console(*, quiet: bool = False, stderr: bool = False, file: TextIO | No
 
 
 def _write(console: Console, text: str) -> None:
-    """Print a text of safe lines as it is, unless the console is quiet."""
+    """Print a text of safe lines without changes, unless the console is quiet."""
     Console.print(console, Text(text), end="", soft_wrap=True)
 
 
