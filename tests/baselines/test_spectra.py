@@ -57,7 +57,7 @@ def test_equal_weights_in_any_order_are_the_same_matrix():
 
 
 def test_layers_of_one_channel_do_not_count_because_every_order_has_their_spectrum():
-    """An example is the first convolution of grey images. Rounding once made some of these distances NaN."""
+    """An example is the first convolution of grey images. Rounding once made the distance of such a layer NaN."""
     kernel = RNG.normal(size=(192, 12)) * np.exp(RNG.normal(size=12))
     grey = sequential((6, 6, 1), layers.Conv2D(12, 3, use_bias=False), layers.Flatten(), layers.Dense(12))
     grey.set_weights([RNG.normal(size=(3, 3, 1, 12)), kernel, np.zeros(12)])
@@ -261,7 +261,7 @@ def test_other_layers(build, expected):
 
 
 def test_kinds_of_layers_that_the_program_does_not_know():
-    """Attention counts as four dense layers, a separable convolution as two; kernels of any dimensions count."""
+    """Attention counts as four dense layers, a separable convolution as two; kernels with any number of axes count."""
     rng, inputs = np.random.default_rng(0), tf.keras.Input((6, 16))
     attention = layers.MultiHeadAttention(2, 8)
     kernels = [drawn(rng, 16, 16) for _ in range(4)]

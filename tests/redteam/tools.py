@@ -21,7 +21,7 @@ def call_all(calls):
 
 
 def processes():
-    """Return all process IDs in /proc, or, if they cannot be listed, IDs near its own."""
+    """Return all process IDs in /proc; if they cannot be listed, IDs near the ID of this process."""
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
