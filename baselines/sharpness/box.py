@@ -1,4 +1,4 @@
-"""The largest box around the weights in which no attack costs more than a given training accuracy."""
+"""The largest box around the weights in which attacks lower the training accuracy by at most a chosen amount."""
 
 import functools
 from collections.abc import Callable
