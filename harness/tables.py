@@ -48,7 +48,7 @@ class SafeConsole(Console):
 
 
 class PlainColumn(TextColumn):
-    """A text beside a progress bar, in which nothing is markup."""
+    """A text beside a progress bar; nothing in the text is markup."""
 
     def render(self, task: Task) -> Text:
         """Return the text beside a task's progress bar."""

@@ -68,7 +68,7 @@ class WeightSpace:
     def batch_gradient(
         self, point: Array, some: slice | Array, losses: Losses = cross_entropies
     ) -> tuple[float, Array]:
-        """Return the sum of `losses(logits, labels)` over the examples `some`, and its gradient (n,), at a point (n,)."""
+        """Return the sum of `losses(logits, labels)` over examples `some`, and its gradient (n,), at a point (n,)."""
         loss, slope = self._run(("gradient at", losses), functools.partial(_gradient_at, losses), point, some)
         return float(loss), slope.numpy()
 

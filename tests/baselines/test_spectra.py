@@ -79,7 +79,7 @@ alpha, weighted_alpha, log_alpha_norm = map(baselines.load, ("alpha", "weighted_
 
 
 def test_two_values():
-    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; the law's distribution is 1 - 1/e where the data's is 1/2."""
+    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; below e is a share 1 - 1/e of the law, and 1/2 of the data."""
     fit = fit_power_law(np.array([math.e, 1.0]))
     assert fit == pytest.approx((2, 1, 1 / 2 - math.exp(-1)), rel=1e-9)
 

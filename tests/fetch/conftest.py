@@ -81,7 +81,7 @@ def refusal(fetch: Fetch) -> Refusal:
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The certificate of the encrypted server, with its key."""
+    """The file with certificate and key of the encrypted server."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl makes the certificate")
     file = tmp_path_factory.mktemp("certificate") / "cert.pem"

@@ -99,7 +99,7 @@ def test_the_longest_cell_gives_the_rounding(cells, expected):
 
 @pytest.mark.parametrize("one", ["1", "1.0"])
 def test_one_alone_is_exact_to_one_example(column, one):
-    """Without other rows, `1` is exact: it agrees with 999 of 1000 right examples, but not with 998."""
+    """In a table of one row, 1 agrees with a computed accuracy of 0.999 on 1000 examples, but not with 0.998."""
     (stated,), notes = column(one)
     assert stated.agrees(0.999, 1000)
     assert not any(stated.agrees(computed, 1000) for computed in (0.998, 0.9658, 0.7025))
