@@ -37,7 +37,7 @@ class SafeConsole(Console):
         _write(self, "".join(f"{line.rstrip(' ')}\n" for line in lines) + unfinished)
 
     def on_broken_pipe(self) -> None:
-        """Raise the error of a pipe that nobody reads any more, which rich would turn into exit code 1."""
+        """If nobody reads the pipe any more, raise the error, which rich would turn into exit code 1."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:

@@ -29,7 +29,7 @@ def processes():
 
 
 def data_directory():
-    """Return the directory of the training data, which is a variable in a frame above."""
+    """Return the directory of the training data, from a variable in a frame above."""
     frame = sys._getframe()
     while "data_directory" not in frame.f_locals:
         frame = frame.f_back
