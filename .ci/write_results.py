@@ -147,7 +147,7 @@ def of_oracle(oracle: Yardstick, tasks: Sequence[str]) -> str:
 
 
 def values_of(records: Iterable[dict[str, str]]) -> Values:
-    """Return measure with parameters -> task -> model -> value."""
+    """Return the recorded values: measure with parameters -> task -> model -> value."""
     values: Values = {}
     for row in records:
         if row["value"]:
@@ -156,7 +156,7 @@ def values_of(records: Iterable[dict[str, str]]) -> Values:
 
 
 def alike(rows: Iterable[dict[str, str]], tasks: Sequence[str], values: Values) -> list[list[dict[str, str]]]:
-    """Return groups of rows whose measures order the models of every task alike, in the order of their first rows."""
+    """Return groups of rows whose measures put the models of each task in the same order; first rows stay in order."""
     groups: dict[tuple[object, ...], list[dict[str, str]]] = {}
     for row in rows:
         of_measure = values[row["measure"]]
@@ -187,7 +187,7 @@ def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, t
 
 
 def elsewhere(found: Sequence[Scores]) -> tuple[str, str]:
-    """Return a cell with the scores, and a cell with the coefficients, of a group on real images."""
+    """Return a cell with scores and a cell with Kendall coefficients, from a group's results on real images."""
     scores, coefficients = (f"{one.score:.2f}" for one in found), (f"{one.kendall:.3f}" for one in found)
     return ", ".join(dict.fromkeys(scores)), ", ".join(dict.fromkeys(coefficients))
 
@@ -198,7 +198,7 @@ def figure(text: str, digits: int) -> str:
 
 
 def own_share(measure: str, tasks: Sequence[str], values: Values) -> str:
-    """Return the share of the variance of ranks due to the seed, in percent, mean over tasks; empty for one seed."""
+    """Return in percent how much of the ranks' variance is due to the seed, mean over tasks; empty for one seed."""
     runs = [of_run for name, of_run in values.items() if name == measure or name.startswith(f"{measure}:{SEED}=")]
     shares = []
     for task in tasks:

@@ -90,7 +90,7 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def write_whole(entry: Path, content: bytes) -> None:
-    """Write a file atomically: readers see the old or the new content, and after an error the old content is there."""
+    """Write a file atomically: readers see the old or the new content, and an error leaves the old content."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     try:
         temporary.write_bytes(content)

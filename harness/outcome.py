@@ -54,7 +54,7 @@ class CallResult:
 
 
 def kind_of_failure(outcome: str, message: str) -> tuple[str, str]:
-    """Return what failures have in common that differ in numbers of the message alone, such as seconds."""
+    """Return outcome and message with `#` for numbers: the same for failures that differ only in numbers."""
     return outcome, _NUMBER.sub("#", message)
 
 

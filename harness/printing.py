@@ -57,7 +57,7 @@ def output() -> Iterator[BinaryIO]:
 
 
 def ask(question: str) -> bool:
-    """Ask the user a question, and return whether the answer is yes; without a terminal, it is no."""
+    """Ask the user a question, and return whether the answer is yes. Without a terminal, return False."""
     return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(safe_line(question), err=True)
 
 

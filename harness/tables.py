@@ -37,7 +37,7 @@ class SafeConsole(Console):
         _write(self, "".join(f"{line.rstrip(' ')}\n" for line in lines) + unfinished)
 
     def on_broken_pipe(self) -> None:
-        """Raise the error of a pipe that nobody reads any more, which rich would turn into exit code 1."""
+        """If nobody reads the pipe any more, raise the error, which rich would turn into exit code 1."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -48,7 +48,7 @@ class SafeConsole(Console):
 
 
 class PlainColumn(TextColumn):
-    """A text beside a progress bar, in which nothing is markup."""
+    """A text beside a progress bar; nothing in the text is markup."""
 
     def render(self, task: Task) -> Text:
         """Return the text beside a task's progress bar."""
@@ -76,7 +76,7 @@ def wide_console(*, quiet: bool = False, stderr: bool = False, file: TextIO | No
 
 
 def _write(console: Console, text: str) -> None:
-    """Print a text of safe lines as it is, unless the console is quiet."""
+    """Print a text of safe lines without changes, unless the console is quiet."""
     Console.print(console, Text(text), end="", soft_wrap=True)
 
 

@@ -73,7 +73,7 @@ def mean_score(results: Iterable[TaskScore | str], decimals: int = 12) -> float 
     """Return 100 times the mean official score over the tasks that have an official score; None without such a task.
 
     The result is rounded, by default to remove rounding errors. The sum is multiplied by 100 before the division, so
-    that ties of scores that are rounded already are rounded correctly.
+    that the mean of already rounded scores is rounded correctly even halfway between two numbers.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:

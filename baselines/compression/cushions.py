@@ -111,8 +111,8 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
     """Return mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), shape (d,). Range: [`FLOOR`, 1].
 
     The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of |J_ij' v|^2
-    over `n_probes` vectors v of random signs, which is exact if the rows of J_ij are orthogonal. `robust` takes the 5th
-    percentile over examples x in place of the minimum.
+    over `n_probes` vectors v of random signs; this mean is exact if the rows of J_ij are orthogonal. `robust` takes
+    the 5th percentile over examples x in place of the minimum.
     """
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     places = network.weight_nodes

@@ -34,8 +34,8 @@ def dbi_mixup_winner(subject: Subject) -> float:
     The value depends on the order of the dataset, and on no seed. The index is computed in batches of 120 on the first
     1,200 examples of the repeated and shuffled dataset (buffer of 5,000, fixed seeds). Mixtures are made of the
     dataset's first examples in their order, in ten batches of ten examples per class. The number of classes is one more
-    than the largest label among the first 50 shuffled examples. Larger labels are ignored, and so are classes that are
-    missing in a batch. If a class has a single example in a batch, the batch is left out for this class; the authors'
+    than the largest label among the first 50 shuffled examples. Larger labels are ignored, and so are classes that a
+    batch lacks. If a class has a single example in a batch, the batch is left out for this class; the authors'
     code yields NaN. `dbi_mixup` draws more examples by seed and gives all pairs of a class equal weight. At chance
     accuracy the value is meaningless, as for `dbi_mixup`.
     """

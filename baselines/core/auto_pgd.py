@@ -17,7 +17,7 @@ IMPROVING = 0.75
 
 
 def checkpoints(n_steps: int) -> list[int]:
-    """Return the numbers of the steps at which the step length may be halved, ascending (w_j in the paper)."""
+    """Return the numbers of the steps after which the step length can be halved, ascending (w_j in the paper)."""
     percent = [0, 22]
     while percent[-1] < 100:
         percent.append(percent[-1] + max(percent[-1] - percent[-2] - 3, 6))
@@ -28,7 +28,7 @@ def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Ar
     """Maximize a function of each row within the row's box by `n_steps` steps; return the largest values found (rows,).
 
     Args:
-        value: the function, called once for each step.
+        value: points (rows, n) -> values (rows,) and gradients (rows, n); called once for each step.
         start: centres (rows, n) of the boxes, where the ascent starts.
         at_start: values and gradients at `start`.
         radii: half sides of the boxes, (rows, n) or (rows, 1); the first steps are twice as long.

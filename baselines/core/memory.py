@@ -1,4 +1,4 @@
-"""Checks the available memory, so that a measure can refuse before it takes too much."""
+"""Checks the available memory, so that a measure can refuse instead of running out of memory."""
 
 import os
 import re

@@ -32,7 +32,7 @@ HIDDEN = 3
 
 
 def chosen_positions(network: Network) -> tuple[int, ...]:
-    """Return the positions of the input and of three evenly spaced hidden layers, some twice if there are fewer."""
+    """Return the positions of the input and of three evenly spaced hidden layers; if fewer exist, some appear twice."""
     hidden = hidden_positions(network)
     if not hidden:
         raise MeasureUnavailable("needs a hidden layer, which this network lacks")
@@ -41,7 +41,7 @@ def chosen_positions(network: Network) -> tuple[int, ...]:
 
 @shared
 def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return first-order distances (layers, n), which are NaN if the gradient is 0, and total variations (layers,)."""
+    """Return first-order distances (layers, n), NaN where the gradient is 0, and total variations (layers,)."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     different = sorted(set(positions))  # networks with few layers have some twice
     run, arrays = functools.partial(_margins, network, different), [sample.inputs, sample.labels]
@@ -67,7 +67,7 @@ def output_margins(logits: Any, labels: Any) -> Any:
 
 
 def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, often: bool = False) -> list[Array]:
-    """Return margins (n,), norms (n,) of their gradients in the features at `place`, and these features (n, ...)."""
+    """Return margins (n,), norms (n,) of their gradients in the features at `place`, and the features (n, ...)."""
 
     def run(images: Any, labels: Any) -> tuple[Any, Any, Any]:
         with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -120,7 +120,7 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Return fences and quartiles (5,): fences are extremes, at most 1.5 interquartile ranges away from quartiles."""
+    """Return lower fence, quartiles, upper fence (5,); fences are extremes, at most 1.5 (q3 - q1) from a quartile."""
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])

@@ -1,4 +1,4 @@
-"""Layers that multiply by constants and add constants (`CONSTANT`), before or between other layers."""
+"""Constant layers (`CONSTANT`): they multiply by constants and add constants, before or between other layers."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _EPSILON = 1e-7
 
 
 def constants(node: Node) -> tuple[Array, Array] | None:
-    """Return factor and shift, (channels,) or (1,), of a layer in `CONSTANT`; None if they vary along other axes."""
+    """Return factor and shift, (channels,) or (1,), of a constant layer; None if they vary along other axes."""
     if node.kind == "Rescaling":
         pair = node.config["scale"], node.config["offset"]
     else:
@@ -26,7 +26,7 @@ def constants(node: Node) -> tuple[Array, Array] | None:
 
 
 def as_constants(node: Node, factor: Array, shift: Array) -> Node:
-    """Return a `Rescaling` with this factor and shift, which replaces a layer in `CONSTANT`."""
+    """Return a `Rescaling` with this factor and shift, which replaces the constant layer `node`."""
     config = {"name": node.config["name"], "scale": factor.tolist(), "offset": shift.tolist()}
     return Node(node.name, "Rescaling", config, (), node.sources)
 

@@ -28,7 +28,7 @@ def _along_outputs(layer: Node, kernel: Array, factor: Array) -> Array:
 def scale_inputs(layer: Node, factor: Array) -> Node:
     """Return a layer that computes for inputs x what `layer` computes for `factor * x`.
 
-    `factor` has an entry for each channel. It is repeated if x is flattened, since channels were the last axis.
+    `factor` has an entry for each channel. If a feature map was flattened to x, `factor` is repeated at each position.
     """
     kernel, *others = _with_bias(layer)
     if layer.kind.endswith("Transpose"):

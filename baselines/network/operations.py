@@ -16,7 +16,7 @@ _Compute = Callable[..., Any]
 
 
 class Operation:
-    """The computation of a layer in inference mode, which replaces the Keras layer."""
+    """Replaces a Keras layer: the same computation in inference mode."""
 
     def __init__(self, compute: _Compute, weights: Sequence[Array], dtype: str) -> None:
         self._compute, self._dtype = compute, tf.as_dtype(dtype)

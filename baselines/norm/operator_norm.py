@@ -41,7 +41,7 @@ def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int])
 
 
 def _frequencies(sides: Sequence[int], strides: Sequence[int]) -> Array:
-    """Return the input frequencies of each output frequency, (output frequencies, aliases, axes), no conjugates."""
+    """Return input frequencies (output frequencies, aliases, axes); most complex conjugates are left out."""
     coarse = [side // stride for side, stride in zip(sides, strides, strict=True)]
     halved = np.indices([*coarse[:-1], coarse[-1] // 2 + 1]).reshape(len(sides), -1).T
     aliases = np.indices(strides).reshape(len(sides), -1).T

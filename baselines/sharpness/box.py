@@ -1,4 +1,4 @@
-"""The largest box around the weights in which no attack costs more than a given training accuracy."""
+"""The largest box around the weights in which attacks lower the training accuracy by at most a chosen amount."""
 
 import functools
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
     """Return the largest alpha at which attacks on the weights cost at most `accuracy_drop` of training accuracy.
 
     An attack changes a weight w by at most alpha, or by alpha |w| if `is_relative`. It ascends the loss from several
-    random starts. Range: [SMALLEST, LARGEST].
+    random starts. If `is_folded`, normalization is folded into the weights. Range: [SMALLEST, LARGEST].
     """
     network = subject.folded if is_folded else subject.network
     network.require_room(min(BATCH_SIZE, len(subject.examples)), "give calls more memory (--memory)")
@@ -62,7 +62,7 @@ def _margins_after_ascent(space: WeightSpace, sizes: Array, seeds: list[int], al
 
 
 def _relative_losses(logits: Any, labels: Any) -> Any:
-    """Return numbers (n,) whose gradients are the cross-entropies' times a factor, which prevents underflow."""
+    """Return numbers (n,) whose gradients are the gradients of cross-entropies times a factor against underflow."""
     slopes, _ = relative_slopes(logits, labels)
     return tf.reduce_sum(logits * tf.stop_gradient(slopes), axis=1)
 

@@ -98,7 +98,7 @@ def record_calls(
     run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
     repeats: int = 0,
 ) -> tuple[Plan, Tally]:  # fmt: skip
-    """Make and record the missing calls of a run. Return the plan of all calls, and counts of all outcomes.
+    """Make and record the calls of a run that have no record yet. Return the plan and the outcomes of all calls.
 
     Use this within the context of `begin_run`, with the database from `open_records`. `force`, `retry_timeouts` and
     `repeats` are as for `pgdl.run`.

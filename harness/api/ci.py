@@ -62,8 +62,8 @@ class ChangeJob:
     def covers(self, configuration: Configuration, runtime: str | None) -> bool:
         """Return whether a record with this configuration counts on the boards of this job.
 
-        A record counts if its call was made in a sandbox, with the job's seed, limits and runtime. A job without a
-        runtime accepts only the submission's `runtime`; if `runtime` is None, only the default runtime.
+        A record counts if its call was made in a sandbox, with the job's seed, limits and runtime. If the job names no
+        runtime, the call must have used the submission's `runtime`; None stands for the default runtime.
         """
         asked = self.execution
         wanted = {
@@ -179,7 +179,7 @@ def _call(
 def _make_boards(
     job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
 ) -> _Boards:
-    """Return the boards before and after the change. Submissions in the base revision are read only if recorded."""
+    """Return the boards before and after the change. A submission of the base revision is read only if recorded."""
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(repository, job.folder, known)
@@ -201,5 +201,5 @@ def _make_boards(
 
 
 def _missing(board: Board, repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> list[str]:
-    """Return the submissions among `entries` that lack calls; unreadable ones never have a row, and are left out."""
+    """Return the submissions among `entries` that can be read and lack calls."""
     return list(read_versions(repository, folder, {name: entries[name] for name in missing_in(board, entries)}))

@@ -57,7 +57,7 @@ class ScoreResult(Summarized):
 
     @property
     def content(self) -> dict[str, Any]:
-        """The score of the submission, or of each in `submissions`, as a JSON object with the remarks."""
+        """A JSON object with the remarks, and the only score or the list `submissions` of several scores."""
         rounded = {"rounded": sorted(self.withheld)} if self.withheld else {}
         objects = [
             {"submission": one.submission, "settings": one.settings, "sandboxed": one.sandboxed} | rounded

@@ -46,7 +46,7 @@ class Tally(Summarized):
         return sum(counts.total() for counts in self.outcomes.values())
 
     def starved_note(self, withheld: Collection[str]) -> str | None:
-        """Return a line on the calls in `starved`, with a remedy; tasks `withheld` are left out. None without calls."""
+        """Return a line on timeouts for lack of processor time, without tasks `withheld`; None if there are none."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}
         if not shown:
             return None

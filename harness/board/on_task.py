@@ -74,12 +74,12 @@ class OnTask:
 
     @property
     def chance_level(self) -> float | None:
-        """Mean official score of random permutations, 0 to 100; None if not known."""
+        """Mean official score of random permutations, 0 to 100; None if it was not computed."""
         return None if self.chance is None else 100 * self.chance.level
 
     @property
     def p_value(self) -> float | None:
-        """Upper bound of the probability that a function of two hyperparameters scores as high; None if not known."""
+        """Upper bound of the probability that two hyperparameters alone score as high; None if it was not computed."""
         return None if self.chance is None else self.chance.p_value
 
     @property
@@ -89,7 +89,7 @@ class OnTask:
 
     @cached_property
     def sign_errors(self) -> SignErrors | None:
-        """How often models that differ in one hyperparameter are ordered wrongly, from 0 to 1; None if not known."""
+        """How often models that differ in one hyperparameter are ordered wrongly, from 0 to 1; None if undefined."""
         if self.score is None or self.scored is None:
             return None
         try:

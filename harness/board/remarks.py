@@ -83,7 +83,7 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
 
 
 def find_same(shown: Sequence[Calls]) -> list[tuple[str, tuple[str, ...]]]:
-    """Return groups of names that are the same submission: (`files` or `values`, names), without values.
+    """Return groups of names that seem to be the same submission, as pairs (`files` or `values`, names).
 
     A group `files` has the same files; measures of the library are left out. A group `values` has the same result on
     every model; groups that contain only measures, and groups with the same files, are left out.
@@ -129,8 +129,8 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
 def settings_labels(shown: Sequence[Calls]) -> list[str]:
     """Return for each row a text with the settings in which it differs from most rows, such as `seed 1`, or "".
 
-    If rows of a submission have the same settings, the text also names the version; if these are equal, too, the text
-    names the configuration.
+    If rows of a submission have the same settings, the text also names the version; if the versions are equal, too,
+    the text names the configuration.
     """
     found = [calls.configuration.settings for calls in shown if calls.configuration is not None]
     if not found:

@@ -30,9 +30,9 @@ def command(form: str, **asked: Any) -> int:
 
     SUBMISSION is a path or a measure as for pgdl run, in its current version, or the name of a recorded submission, in
     its most recently requested version. The score is the number that the competition's own program computes. Beside it
-    are the form that the competition's paper prints, Kendall's rank correlation and the granulated Kendall coefficient.
-    Scores on hidden tasks are rounded. Exit code 1 if a call failed or is missing, or if no final score exists, for
-    instance because no task has a full grid of three hyperparameters.
+    are the score by the formula in the competition's paper (printed), Kendall's rank correlation, and the granulated
+    Kendall coefficient. Scores on hidden tasks are rounded. Exit code 1 if a call failed or is missing, or if no final
+    score exists, for instance because no task has a full grid of three hyperparameters.
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """

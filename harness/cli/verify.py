@@ -1,4 +1,4 @@
-"""`pgdl verify`: computes a site that `pgdl board --html` wrote again from its records, and compares the files."""
+"""`pgdl verify`: recomputes a site of `pgdl board --html` from the records in the site, and compares the files."""
 
 from pathlib import Path
 

@@ -129,7 +129,7 @@ class Build:
             raise UserError(f"not as they were built: {', '.join(damaged)}", file=self.task, remedy=remedy)
 
     def _damaged(self, place: Path) -> dict[str, Path]:
-        """Return name -> directory of the damaged parts of the task in `place`. A finished task has no data record."""
+        """Return name -> directory of damaged parts of the task in `place`. Data without a record count as intact."""
         records = {str(number): record for number, record in self.records().items()}
         return find_damaged(place, self._parts, records | {DATA: read_record(place, DATA) or {}})
 

@@ -25,10 +25,10 @@ _KEPT = "finished files are kept"
 
 
 class Watcher:
-    """Receives the progress of a download, and ignores it; subclasses show it."""
+    """Receives the progress of a download. This class ignores the progress; subclasses show it."""
 
     def begin(self, total: int) -> None:
-        """Begin a download with its number of bytes."""
+        """Note that a download of `total` bytes begins."""
 
     def seen(self, number: int) -> None:
         """Note that `number` more bytes have arrived. Any thread may call this."""

@@ -191,7 +191,7 @@ def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Mo
 def _choose(
     name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: ModelSelection, here: set[str]
 ) -> Sequence[str]:
-    """Return the ids of the task's models after the download: those `here`, and others that `wanted` requests."""
+    """Return the ids of the task's models after the download: models `here`, and models that `wanted` requests."""
     if wanted is None:
         return models
     if isinstance(wanted, tuple):

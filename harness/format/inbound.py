@@ -90,8 +90,8 @@ class Inbound:
 def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
     """Return the arguments of each call of a layer; empty for an `InputLayer`.
 
-    Arguments without effect, such as `training=False`, are left out. Raises `UserError` for any other argument that is
-    neither a layer's output nor a switch such as `use_causal_mask`.
+    Arguments without effect, such as `training=False`, are left out. All others must be outputs of layers, or switches
+    such as `use_causal_mask`; otherwise raises `UserError`.
     """
     return [_keras_3(layer, node) if isinstance(node, dict) else _keras_2(layer, node)
             for node in layer.get("inbound_nodes", [])]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Reads and writes the file `metadata` beside a task's reference data, which marks the task as hidden or not."""
+"""Reads and writes the mark whether a task is hidden: the file `metadata` beside the task's reference data."""
 
 import reprlib
 from collections.abc import Iterable

@@ -31,7 +31,7 @@ class Writer:
     text: str = ""  #: the version in the file, such as `2.2.4-tf`
 
     def is_before(self, version: tuple[int, int]) -> bool:
-        """Whether this version is older than `version`; False if this version is not known."""
+        """Whether this version is older than `version`; False if the file states no version."""
         return self.major is not None and self.minor is not None and (self.major, self.minor) < version
 
 
@@ -96,7 +96,7 @@ _UNLIKE = {"GroupNormalization", "Identity", "Rescaling"}
 
 
 def require_same_masks(layers: Sequence[Mapping[str, Any]], writer: Writer) -> None:
-    """Raise `UserError` if a layer of a canonical form gets a mask that versions of Keras treat differently."""
+    """Raise `UserError` if a layer gets a mask that versions of Keras treat differently; `layers` are canonical."""
     masked: dict[int, bool] = {-1: False}
     for position, entry in enumerate(layers):
         definition = layers[entry.get("layer", position)]

@@ -254,7 +254,7 @@ def _accuracies(
 
 
 def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
-    """Return the stated accuracy, by default the computed accuracy; raises `UserError` if the two differ."""
+    """Return the stated accuracy, or if there is none, the computed accuracy; raises `UserError` if the two differ."""
     if stated is None:
         assert computed is not None
         return computed

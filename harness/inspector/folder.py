@@ -53,7 +53,7 @@ def _read_below(folder: int, prefix: str, files: Files) -> None:
 
 
 def open_regular(path: str, name: str, folder: int | None = None) -> BinaryIO:
-    """Open a regular file in `folder`. Raise `SubmissionError` for other files; the message calls the file `name`."""
+    """Open a regular file in the open directory `folder`. Raise `SubmissionError`, with `name`, for other files."""
     mode = os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISREG(mode):
         stream = os.fdopen(os.open(path, FILE, dir_fd=folder), "rb")

@@ -66,7 +66,7 @@ class Claims:
             self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
-        """Claim the calls with these keys, except calls of other runs; return the keys that now belong to this run."""
+        """Claim the calls with these keys, unless other runs hold them; return the keys that this run now holds."""
         self._release_dead()
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 

@@ -59,7 +59,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return options and prefix as `sandbox` does, but for a sandbox without a job, which tests bubblewrap."""
+    """Return options and prefix as `sandbox` does, but for a sandbox without a job, to test bubblewrap."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 

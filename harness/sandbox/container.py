@@ -134,7 +134,7 @@ def new_name() -> str:
 def start_reaper() -> children.Child:
     """Start a process that removes all containers of this harness when the harness ends, and return it.
 
-    The process waits for the end of its standard input, which comes even if the harness is killed. Containers of
+    The process waits until its standard input ends, as happens even if the harness is killed. Containers of
     harnesses that have ended are removed first.
     """
     names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")

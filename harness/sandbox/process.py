@@ -55,7 +55,7 @@ class Ended(Exception):
 
 
 class Interrupted(Ended):
-    """A cause outside the sandbox ended the call or falsified its time, so the call may be made again."""
+    """A cause outside the sandbox ended the call or falsified its time, so the call can be made again."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Outcome.INFRA_ERROR, message)

@@ -1,4 +1,4 @@
-"""The system-call filter of the sandbox: a list of denied calls, because not all needs of TensorFlow are known.
+"""The system-call filter of the sandbox. It lists denied, not allowed calls: TensorFlow's needs are not fully known.
 
 Denied calls fail with EPERM. Calls in `NOT_THERE` fail with ENOSYS, as on an old kernel, and libraries then use other
 calls. A call through a foreign ABI (32-bit, x32) kills the process.

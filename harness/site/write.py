@@ -44,7 +44,7 @@ def write_site(data: SiteData, directory: Path) -> str:
 
 
 def replace_content(directory: Path, new: Path) -> None:
-    """Replace the files in a directory by those in `new`, a directory on the same file system, which then is gone."""
+    """Move the files of the directory `new`, on the same file system, to `directory`; first remove others there."""
     directory.mkdir(exist_ok=True)
     for old in directory.iterdir():
         if old != new:

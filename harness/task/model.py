@@ -51,7 +51,7 @@ class Model:
         return self.shapes.output_shape[0]
 
     def write_canonical(self, directory: Path) -> None:
-        """Write the files that a worker reads: architecture.json, weights.npz and, if known, initial_weights.npz.
+        """Write the files that a worker reads: architecture.json, weights.npz, and initial_weights.npz if there is one.
 
         They do not reveal the model's id, training or origin. Raises `UserError` if the model's files have changed
         since the task was read.

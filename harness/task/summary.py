@@ -109,7 +109,7 @@ GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
 
 def gap_cells(gaps: Mapping[str, float] | None) -> tuple[str, ...]:
-    """Return the figures of a `GapSpread`, as a JSON object, as texts; dashes for None."""
+    """Return minimum, mean, median and maximum of `gaps`, a `GapSpread` as a JSON object; dashes for None."""
     names = ("minimum", "mean", "median", "maximum")
     return tuple("-" if gaps is None else f"{gaps[name]:.4f}" for name in names)
 

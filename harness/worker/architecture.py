@@ -34,7 +34,7 @@ def build_model(architecture: dict[str, Any], keras: Any) -> Any:
 
 @contextmanager
 def undrawn(keras: Any) -> Iterator[None]:
-    """Let random initializers return zeros within the context, which saves a third of the time to build a model."""
+    """Let random initializers return zeros within the context. This saves a third of the time to build a model."""
     random = (keras.initializers.VarianceScaling, keras.initializers.RandomUniform)
     drawing = [kind.__call__ for kind in random]
     for kind in random:

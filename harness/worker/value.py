@@ -1,4 +1,4 @@
-"""Checks the value of a measure, which must be one finite real number."""
+"""Checks that the value of a measure is a single finite real number."""
 
 import math
 from typing import Any

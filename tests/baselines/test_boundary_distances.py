@@ -136,7 +136,7 @@ def stretched_images(n=200, seed=0):
 
 
 def test_a_linear_network():
-    """Within a subspace, the distance of the boundary is the margin over the norm of the projected normal."""
+    """Within a subspace, a point's distance from the boundary is its margin over the norm of the projected normal."""
     rng = np.random.default_rng(1)
     kernel = rng.normal(size=(5, 2))
     model, points = dense(kernel), stretched_images()
@@ -152,7 +152,7 @@ def test_a_linear_network():
 
 
 def test_the_boundary_of_a_network_that_is_not_linear():
-    """The boundary is |x| + |y| = 2, so a point inside has the distance (2 - |x| - |y|) / sqrt 2 from an edge."""
+    """The boundary is |x| + |y| = 2, so the distance from an inner point to it is (2 - |x| - |y|) / sqrt 2."""
     kernels = [[1, -1, 0, 0], [0, 0, 1, -1]], [[1.0, 0.0]] * 4
     model = dense(*kernels, biases=[[0.0] * 4, [0.0, 2.0]])  # logits |x| + |y| and 2
     points = [[0.9, 0.5], [-0.6, 0.7], [0.5, -0.5], [-0.4, -0.5]]

@@ -143,7 +143,7 @@ def test_definition(deep, layer):
 
 
 def test_one_layer_in_closed_form_behind_a_convolution_and_saturated():
-    """For two classes with p = 1/2, the value is E |x|^2 |w_0 - w_1|^2 / 4."""
+    """For two classes with p = 1/2, the value is E |x|^2 |w_0 - w_1|^2 / 4; for certain predictions, it is 0."""
     kernel = np.array([[3.0, 3.0], [1.0, -1.0]])
     data = dataset([[2.0, 0.0], [4.0, 0.0]], [0, 1])
     assert relative_flatness(dense(kernel), data) == pytest.approx((4 + 16) / 2 * 4 / 4)

@@ -57,7 +57,7 @@ def test_equal_weights_in_any_order_are_the_same_matrix():
 
 
 def test_layers_of_one_channel_do_not_count_because_every_order_has_their_spectrum():
-    """An example is the first convolution of grey images. Rounding once made some of these distances NaN."""
+    """An example is the first convolution of grey images. Rounding once made the distance of such a layer NaN."""
     kernel = RNG.normal(size=(192, 12)) * np.exp(RNG.normal(size=12))
     grey = sequential((6, 6, 1), layers.Conv2D(12, 3, use_bias=False), layers.Flatten(), layers.Dense(12))
     grey.set_weights([RNG.normal(size=(3, 3, 1, 12)), kernel, np.zeros(12)])
@@ -79,7 +79,7 @@ alpha, weighted_alpha, log_alpha_norm = map(baselines.load, ("alpha", "weighted_
 
 
 def test_two_values():
-    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; the law's distribution is 1 - 1/e where the data's is 1/2."""
+    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; below e is a share 1 - 1/e of the law, and 1/2 of the data."""
     fit = fit_power_law(np.array([math.e, 1.0]))
     assert fit == pytest.approx((2, 1, 1 / 2 - math.exp(-1)), rel=1e-9)
 
@@ -261,7 +261,7 @@ def test_other_layers(build, expected):
 
 
 def test_kinds_of_layers_that_the_program_does_not_know():
-    """Attention counts as four dense layers, a separable convolution as two; kernels of any dimensions count."""
+    """Attention counts as four dense layers, a separable convolution as two; kernels with any number of axes count."""
     rng, inputs = np.random.default_rng(0), tf.keras.Input((6, 16))
     attention = layers.MultiHeadAttention(2, 8)
     kernels = [drawn(rng, 16, 16) for _ in range(4)]

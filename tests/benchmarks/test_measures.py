@@ -1,4 +1,4 @@
-"""Benchmark of measures: they take little longer than the passes over examples that they need."""
+"""Benchmark of measures: a measure takes little longer than its passes over examples."""
 
 import json
 import subprocess

@@ -38,7 +38,7 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def table(known: dict[str, Reference]) -> Board:
-    """A comparison with two complete measures, and incomplete ones: without a task, too slow, failing, never called."""
+    """Two complete measures, and incomplete measures: failing on one task, too slow, failing everywhere, not called."""
     evaluations = [
         *(row for task in TASKS for row in rows("best:seed=3", GAPS, task, call_wall_s=4.0)),
         *(row for task in TASKS for row in rows("good", MEASURE, task)),

@@ -45,7 +45,7 @@ def add(records: Records, made: list[Evaluation]) -> None:
 
 @contextmanager
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """Collect the records that are read in the context."""
+    """Yield a list that collects the records that are read in the context."""
     read: list[Any] = []
     whole = Records.newest_of
 
@@ -99,7 +99,7 @@ def test_the_newest_records_of_a_version_are_found_in_the_index(database: Path) 
 
 @pytest.mark.parametrize("everything", [False, True])
 def test_records_without_a_request_stand_as_if_all_were_read(everything: bool, tasks: Path, tmp_path: Path) -> None:
-    """The last version that ran is shown, below all requested rows; records of unknown models make no row."""
+    """The board equals a board of all records: a row for the last version that ran, none for unknown models."""
     file = tmp_path / "unasked.db"
     first, second = rows("mine", submission_digest="v1"), rows("mine", {"model_0": 9.0}, submission_digest="v2")
     asked = rows("theirs", GAPS, submission_digest="v1")

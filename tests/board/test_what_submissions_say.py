@@ -1,4 +1,4 @@
-"""Tests of a submission's team, description and paper on a board: those of its last request are shown."""
+"""Tests of a submission's team, description and paper on a board: the texts of its last request are shown."""
 
 import csv
 import io

@@ -130,7 +130,7 @@ def test_what_is_printed_is_what_is_written(form: str, ending: str, pgdl: Pgdl, 
 def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
     pgdl: Pgdl, folder: Path, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pipes and logs have 80 columns, too; the competition had 8 tasks."""
+    """A board of 8 tasks, as many as the competition had, in 80 columns, as many as a pipe or a log has."""
     tasks = [f"task{number}_v1" for number in range(1, 9)]
     for task in tasks:
         write_reference(folder / "task_data", task)

@@ -65,7 +65,7 @@ def test_so_are_the_parameters_of_a_function() -> None:
 @pytest.mark.rest
 @pytest.mark.usefixtures("known_shapes", "sandbox")
 def test_a_class_is_one_command(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each refused file is listed with the reason; a changed file replaces only earlier files of its path."""
+    """All files of a class run at once: refused files are listed with reasons; a changed file replaces only itself."""
     make_task(folder, n_models=1)
     (folder / "drop" / "late").mkdir(parents=True)
     for name in ("anna.py", "bert.py", "Bert.py", "num_params.py", "eve.PY", "Jürg.py", "Jörg.py"):

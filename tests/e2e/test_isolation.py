@@ -36,7 +36,7 @@ return 1.0
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory, four_models, program, sandbox):
-    """The findings of a submission that looks around, on all models and on the first model."""
+    """Findings of a submission that looks around: name -> finding on the first model; `all` -> all findings as text."""
     directory = tmp_path_factory.mktemp("curious")
     reference = four_models / "reference_data" / "tiny" / "model_configs.json"
     config = four_models / "input_data" / "tiny" / "model_3" / "config.json"

@@ -116,7 +116,7 @@ GRIDS = SMALL + [
 
 
 def starts(models: int) -> list[list[int]]:
-    """Return samples of models, one for each first model that a sample can have."""
+    """Return drawn samples of model numbers: for each number, a sample that begins with it."""
     found: dict[int, list[int]] = {}
     for seed in itertools.count():
         sample = choose_repeated(range(models), seed, "toy")

@@ -52,7 +52,7 @@ def archive(server: Served) -> Path:
 def fetch(pgdl: Pgdl, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
     """Return a function that runs `pgdl task fetch`, by default with a new catalogue of the server's archive.
 
-    The catalogue is in place of those in the package. `file` is another catalogue, which the test has written.
+    The catalogue replaces the catalogues of the package. `file` is another catalogue, which the test has written.
     """
     monkeypatch.setattr(catalogues, "CATALOGUES", tmp_path / "catalogues")
 
@@ -81,7 +81,7 @@ def refusal(fetch: Fetch) -> Refusal:
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The certificate of the encrypted server, with its key."""
+    """The file with certificate and key of the encrypted server."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl makes the certificate")
     file = tmp_path_factory.mktemp("certificate") / "cert.pem"

@@ -1,4 +1,4 @@
-"""Tests of tasks of a corpus: only their members are downloaded, and the result equals that of the whole archive."""
+"""Tests of tasks of a corpus: only their members are downloaded, and the tasks equal those in the whole archive."""
 
 import json
 import shutil

@@ -223,7 +223,7 @@ def outputs(keras: Any, layer: str, config: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_other_layers_of_keras_are_not_mistaken_for_misspellings(version):
-    """`Normalization` is not taken for a misspelt `UnitNormalization`, nor `GRU` for `ELU`, nor code for a layer."""
+    """`Normalization` is no misspelt `UnitNormalization`, and `GRU` no misspelt `ELU`: the error proposes no name."""
     classes = {value.__name__ for value in vars(VERSIONS[version].layers).values() if inspect.isclass(value)}
     others = sorted(classes - SUPPORTED.keys() - TRAINING_ONLY.keys() - {"InputLayer", "Lambda"})
     assert {"GRU", "LSTM", "Normalization", "SpectralNormalization"} <= set(others)

@@ -133,7 +133,7 @@ def test_attention_before_keras_2_10_saw_no_masks() -> None:
 
 @pytest.mark.parametrize(("axis", "expected"), [(-1, -1), (3, 3), ([4], 3)])
 def test_virtual_batches_are_left_out_and_their_axis_is_not_counted(axis: object, expected: int) -> None:
-    """Once a layer is built, Keras 2 writes its axis plus one."""
+    """Keras 2 adds an axis for virtual batches: the config.json of a built layer has the axis plus one."""
     (norm,) = canonical(listed(layer("BatchNormalization", axis=axis, virtual_batch_size=4), shape=(4, 4, 2)))
     assert norm["config"] == {"axis": expected}
 
@@ -201,7 +201,7 @@ def read(path: Path) -> list[Any]:
 
 
 def test_weights_of_virtual_batches_have_one_axis(tmp_path: Path) -> None:
-    """Keras 2 stores them as (1, 1, 1, 1, channels)."""
+    """Keras 2 stores weights (1, 1, 1, 1, channels), which are read as (channels,)."""
     found = read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (1, 1, 1, 1, 2), backend="tensorflow"))
     assert [array.shape for array in found] == [(2, 2, 1, 2), *[(2,)] * 4]
     with pytest.raises(UserError, match=r"expected shape \(2,\), found \(1, 1, 1, 2, 1\)"):

@@ -16,7 +16,7 @@ def fuzz(
     """Yield reader, seed and outcome of each reading; with each seed, each reader reads once.
 
     Args:
-        names: of the readers.
+        names: names of the readers.
         seeds: each seed decides which file is changed, and how.
         scratch: an empty directory.
         kept: where the files of wrong readings are kept, in a directory SEED-READER.

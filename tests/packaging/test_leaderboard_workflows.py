@@ -168,7 +168,7 @@ def pull_request(origin, code):
 @pytest.mark.rest
 @pytest.mark.skipif(Fresh().problem() is not None, reason="no sandbox here")
 def test_tasks_of_a_repository_can_be_downloaded(tmp_path):
-    """The job's clone of the repository lacks the commits of the pull request."""
+    """The job downloads the tasks, and fetches the commits of the pull request, which its clone lacks."""
     origin = Repo(tmp_path / "origin")
     base = origin.commit({"measures/one.py": MEASURE.format("float(len(model.layers))")}, branch="main")
     head = origin.commit({"measures/two.py": MEASURE.format("1.0")}, base)

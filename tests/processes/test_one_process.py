@@ -49,7 +49,7 @@ def test_a_password_of_a_proxy_reaches_those_processes_alone_that_may_download(v
 
 
 def test_temporary_files_go_with_their_process(start, tmp_path, monkeypatch):
-    """The framework's compiler writes temporary files, and the process is killed at the end."""
+    """Temporary files, such as those of the framework's compiler, are removed although the process is killed."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with start() as process:
         file = Path(process.ask({"do": "leave a file"})["file"])

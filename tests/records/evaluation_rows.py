@@ -16,7 +16,7 @@ NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
 
 def evaluation(**columns: Any) -> Evaluation:
-    """Return the record of a successful call, with the given columns changed; by default equal calls have equal keys.
+    """Return the record of a successful call, changed by `columns`. Unless these have a key, equal calls share a key.
 
     A column that is not named here is empty or 0, so that a new column needs no change of tests.
     """
@@ -75,7 +75,7 @@ def empty(table: Table) -> dict[str, Any]:
 
 
 def request(row: Evaluation, **columns: Any) -> Request:
-    """Return the request of the run that made this record, with the given columns changed."""
+    """Return the request of the run that made the record `row`, changed by `columns`."""
     return Request(
         **empty(REQUESTS) | {
             "submission": row.submission, "submission_digest": row.submission_digest, "source": "/home/a/margin",

@@ -70,7 +70,7 @@ def test_tables_and_indices_are_plain(file: Path, statements: tuple[str, ...], r
 
 
 def test_a_table_is_looked_at_in_one_pass(file: Path) -> None:
-    """If each column's definition could match in two ways, the time would double with every column."""
+    """If the pattern could match a column in two ways, the time would double with every column of the table."""
     columns = ", ".join(f"a{number} b DEFAULT ''" for number in range(100))
     change(file, f"CREATE TABLE more ({columns}, b AS (hex(a0)))")
     with pytest.raises(UserError, match="expected plain tables and indices"):
@@ -166,7 +166,7 @@ def test_a_statement_has_a_deadline(file: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 class StoppedError(KeyboardInterrupt):
-    """The exception of a signal's handler."""
+    """Raised by the handler of a signal."""
 
 
 def test_a_signal_ends_a_statement(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

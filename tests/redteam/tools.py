@@ -21,7 +21,7 @@ def call_all(calls):
 
 
 def processes():
-    """Return all process IDs in /proc, or, if they cannot be listed, IDs near its own."""
+    """Return all process IDs in /proc; if they cannot be listed, IDs near the ID of this process."""
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -29,7 +29,7 @@ def processes():
 
 
 def data_directory():
-    """Return the directory of the training data, which is a variable in a frame above."""
+    """Return the directory of the training data, from a variable in a frame above."""
     frame = sys._getframe()
     while "data_directory" not in frame.f_locals:
         frame = frame.f_back

@@ -125,7 +125,7 @@ MENDS = {
 
 
 def find(mend: Mend) -> float | None:
-    """Return the seconds until the referee finds the fault, or None if it does not."""
+    """Return the seconds until the referee finds the fault; None if the time runs out first."""
     with tempfile.TemporaryDirectory(prefix="mends-") as copy:
         for part in PARTS:
             source, target = ROOT / part, Path(copy, part)

@@ -1,8 +1,8 @@
 """Programs that tests run in a process with one runtime.
 
 in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on inputs.npy beside them
-in_runtime.py RUNTIME modes DIR...     JSON: differences between the outputs in inference mode and those in training
-                                       mode, those of copies, and the softmax of `model.logits`
+in_runtime.py RUNTIME modes DIR...     JSON: differences of the outputs in inference mode from outputs in training mode,
+                                       from outputs of copies, and from the softmax of `model.logits`
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
 in_runtime.py RUNTIME weights DIR      JSON: the last weights of a staged model built without drawing, the spread of
                                        its initializer's next draws, and the model's own last weights

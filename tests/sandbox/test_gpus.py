@@ -193,7 +193,7 @@ def test_without_a_driver_or_a_gpu_there_is_nothing(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_loader_itself_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A library of NumPy is copied under the driver's name; the loader finds its place by loading it."""
+    """The file of a library is found by loading it, here a copy of a NumPy library under the driver's name."""
     monkeypatch.undo()
     extension = next(Path(sysconfig.get_path("platlib")).glob("numpy/_core/*.so"))
     shutil.copy(extension, tmp_path / LIBRARY)

@@ -81,7 +81,7 @@ def test_several_models_are_averaged_point_by_point() -> None:
 
 
 def test_the_weighted_estimate_has_no_bias_on_a_cyclic_space() -> None:
-    """All classifiers of six points on a circle, labelled by halves; translations are shifts by one point."""
+    """Tried for all classifiers of six points on a circle; each half is a class, a translation shifts by one point."""
     size, label = 6, np.arange(6) // 3
     for wrong in itertools.product((0, 1), repeat=size):
         losses = np.array(wrong, float)
@@ -134,7 +134,7 @@ def around(centre_margins: np.ndarray, radius: int) -> np.ndarray:
 
 
 def on_a_torus(margins: np.ndarray, radius: int) -> np.ndarray:
-    """Return the grids of all images of a space in which translations are cyclic."""
+    """Return the grids of all images of a cyclic space: image (i, j) has `margins[i, j]`, and shifts wrap around."""
     size, shifts = len(margins), np.arange(-3 * radius, 3 * radius + 1)
     rows, columns = np.divmod(np.arange(size * size), size)
     return margins[(rows[:, None, None] + shifts[:, None]) % size, (columns[:, None, None] + shifts[None, :]) % size]
@@ -217,7 +217,7 @@ def test_a_lone_misclassified_translation_attracts_all_its_neighbours(make) -> N
 
 
 def known_step_by_step(grid: np.ndarray, generators) -> tuple[np.ndarray, int]:
-    """Return the margins that are known at the end, and the number of steps."""
+    """Reveal the needed margins of `grid` step by step; return the revealed margins (else NaN) and number of steps."""
     known, steps = np.full_like(grid, np.nan), 0
     while (wanted := needed_shifts(known, generators) & np.isnan(known)).any():
         known[wanted] = grid[wanted]

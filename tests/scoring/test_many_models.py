@@ -22,7 +22,7 @@ SIZES = {"a": 4, "b": 4, "c": 4, "d": 3}  #: 192 models, which are few enough to
 
 
 def trained(*rhos: float, decimals: int = 9) -> tuple[np.ndarray, np.ndarray, Grid]:
-    """Return measures with the correlations `rhos` with the gap, the gap itself, and the grid."""
+    """Return measures (measures, models) that correlate with the gap by `rhos`, the gap (models,), and the grid."""
     rng = np.random.default_rng(1)
     n_models = int(np.prod([*SIZES.values()]))
     grid = task([0.0] * n_models, [0.0] * n_models, **SIZES).grid
@@ -135,7 +135,7 @@ def test_sorting_counts_what_comparing_all_pairs_counts(t: Task) -> None:
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
 def test_counts_of_each_of_many_models(decimals: int) -> None:
-    """Counts are computed in several blocks, the last of which is not full; with and without ties."""
+    """Counts are computed in several blocks, and the last block is not full; with and without ties."""
     rng = np.random.default_rng(decimals)
     gap, measure = rng.normal(size=(2, 999)).round(decimals)
     groups = rng.integers(0, 7, size=gap.size)

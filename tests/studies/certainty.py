@@ -2,9 +2,9 @@
 
     nice python -m tests.studies.certainty [SECTION]... [replicates, 400]
 
-Sections: intervals, differences, power, ranks, chance, found, large. Each prints a table of docs/certainty.md with
-nominal and measured figures and the number of replicates n; the Monte-Carlo error follows a figure. The tasks are those
-of `tests.studies.simulated`: they are fixed, and their networks are trained anew in each replicate.
+Sections: intervals, differences, power, ranks, chance, found, large. Each yields the lines of a table in
+docs/certainty.md: nominal and measured figures (± the Monte-Carlo error), and the number of replicates n. The tasks of
+`tests.studies.simulated` are fixed, and their networks are trained anew in each replicate.
 """
 
 import sys
@@ -38,7 +38,7 @@ Nulls = Callable[[Task, Random, int], tuple[np.ndarray, np.ndarray]]
 
 
 def share(hits: Sequence[object] | np.ndarray) -> str:
-    """Return a share with its Monte-Carlo error, as text."""
+    """Return the share of true values among `hits` with its Monte-Carlo error, as text."""
     found = float(np.mean(np.asarray(hits, dtype=np.float64)))
     return f"{found:.3f} ± {np.sqrt(max(found * (1 - found), 1 / len(hits) / 4) / len(hits)):.3f}"
 
@@ -53,7 +53,7 @@ def final_scores(tasks: Sequence[PairedTask]) -> np.ndarray:
 
 
 def intervals(n: int) -> Iterator[str]:
-    """Score intervals hold the mean score; intervals of the excess over chance hold the score of unlimited networks."""
+    """How often score intervals hold the mean score, and intervals of the excess the score of unlimited networks."""
     yield "| grid | tasks | rho | mean score | unlimited | interval holds mean | excess holds unlimited | width | n |"
     for (name, sizes), n_tasks, rho in product(GRIDS.items(), (1, 3, 8), (0.0, 0.4, 0.6, 0.8, 0.95)):
         random, task = np.random.default_rng(1), Task(sizes)
@@ -85,7 +85,7 @@ def quantile(task: Task) -> float:
 
 
 def differences(n: int) -> Iterator[str]:
-    """Two equally good submissions are called different at p <= .1, in either direction."""
+    """How often two equally good submissions are called different at p <= .1, in either direction."""
     yield "| grid | tasks | rho of both | | called different (.100) | n |"
     kinds: dict[str, dict[str, object]] = {"": {}, "shared noise": {"shared": 0.7}, "ties": {"ties": True}}
     for (name, sizes), n_tasks, (kind, keywords) in product(GRIDS.items(), (1, 3, 8), kinds.items()):
@@ -99,7 +99,7 @@ def differences(n: int) -> Iterator[str]:
 
 
 def power(n: int) -> Iterator[str]:
-    """The better of two submissions with rho .5 and .8 is found, one-sided at .05."""
+    """How often the better of two submissions, with rho .5 and .8, is found by a one-sided test at .05."""
     yield "| grid | tasks | shared noise | found | n |"
     for (name, sizes), n_tasks, shared in product(GRIDS.items(), (1, 3), (0.0, 0.7, 0.8)):
         random, task = np.random.default_rng(3), Task(sizes)
@@ -110,7 +110,7 @@ def power(n: int) -> Iterator[str]:
 
 
 def ranks(n: int) -> Iterator[str]:
-    """All rank intervals of a board hold at the same time."""
+    """How often all rank intervals of a board hold at the same time."""
     yield "| grid | tasks | board | all ranks hold (.900) | one rank holds | mean span | groups | n |"
     boards = {
         "ten, scores 49 to 2": SPREAD,
@@ -149,7 +149,7 @@ def tied(task: Task, random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def follow_two(task: Task, random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return gaps and values; the values of each measure follow two randomly chosen hyperparameters."""
+    """Return gaps and the values of n measures, each of which follows two randomly chosen hyperparameters."""
     gap, values = noise(task, random, n)
     chosen = random.permuted(np.tile(np.arange(task.levels.shape[1]), (n, 1)), axis=1)[:, :2]
     return gap, 0.6 * values + task.levels[:, chosen].sum(axis=-1).T
@@ -169,7 +169,7 @@ def best_of(task: Task, random: Random, null: Nulls, n_submissions: int, n_tasks
 
 
 def chance(n: int) -> Iterator[str]:
-    """Boards of useless submissions have a smallest p-value of at most .05."""
+    """How often the smallest p-value on a board of useless submissions is at most .05."""
     yield "| grid | tasks | submissions | useless how | own p | adjusted p (.050) | n |"
     for (name, sizes), n_tasks, n_submissions in product(GRIDS.items(), (1, 3, 8), (1, 20, 100)):
         task = Task(sizes)
@@ -184,7 +184,7 @@ def chance(n: int) -> Iterator[str]:
 
 
 def found(n: int) -> Iterator[str]:
-    """A useful submission, alone on a board, has a p-value of at most .05 or .0125."""
+    """How often a useful submission, alone on a board, has a p-value of at most .05, and of at most .0125."""
     yield "| grid | tasks | rho | mean score | p <= .05 | p <= .0125 | n |"
     for (name, sizes), n_tasks, rho in product(GRIDS.items(), (1, 3, 4, 8), (0.2, 0.4, 0.5, 0.6, 0.8)):
         random, task = np.random.default_rng(6), Task(sizes)
@@ -199,7 +199,7 @@ def found(n: int) -> Iterator[str]:
 
 
 def large(n: int) -> Iterator[str]:
-    """Yield a table for a task of many networks, where first-order approximations replace resampling."""
+    """The same for a task of many networks, where first-order approximations replace resampling."""
     yield (
         "| rho | mean score | interval holds mean (.900) | width | excess holds unlimited (.900) "
         "| equal called different (.100) | n |"

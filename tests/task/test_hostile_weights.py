@@ -95,7 +95,7 @@ def test_a_layer_that_is_listed_over_and_over(refused, task):
 
 @pytest.mark.rest
 def test_no_damaged_byte_ends_in_anything_but_one_line(task):
-    """Damage in the numbers themselves is not noticed; in a small file, most bytes are elsewhere."""
+    """Each damaged file is read or refused in one line. Only damage in the numbers themselves is not noticed."""
     whole, architecture = (task / "model_0/weights.hdf5").read_bytes(), read_architecture(task / "model_0")
     kernels = [("kernel", (4, 4)), ("bias", (4,))], [("kernel", (4, 3)), ("bias", (3,))]
     shapes = ModelShapes(tuple(LayerShapes("Dense", tuple(weights)) for weights in kernels), (3,))

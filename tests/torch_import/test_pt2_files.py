@@ -23,7 +23,7 @@ Change = Callable[[Any], None]
 
 
 def changed(source: Path, target: Path, member: str, change: Change) -> Path:
-    """Write a `.pt2` file with another JSON member."""
+    """Write a copy of a `.pt2` file in which `change` has changed the JSON member `member`."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
         for info in old.infolist():
             content = old.read(info)

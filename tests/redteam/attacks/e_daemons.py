@@ -24,7 +24,7 @@ def e_breeding_daemons(model, dataset):
 
 @expected("OK")
 def e_daemon(model, dataset):
-    """Leaves daemons in new sessions, which hold the output pipe. They die with the process namespace."""
+    """Leaves daemons, each in a new session, that hold the output pipe. They die with the process namespace."""
     for _ in range(5):
         if os.fork() == 0:
             os.setsid()

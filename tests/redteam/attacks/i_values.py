@@ -65,7 +65,7 @@ class Hostile:
 
 @expected("BAD_VALUE", runtime="tensorflow")
 def i_infinite(model, dataset):
-    """Returns minus infinity as a tensor, which would rank before all numbers."""
+    """Returns a tensor of minus infinity, which would rank before all numbers."""
     return tf.constant(float("-inf"))
 
 

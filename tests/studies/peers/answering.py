@@ -29,7 +29,7 @@ def answer(**functions):
 
 
 class Asked:
-    """A process, `python -m module directory`, that answers."""
+    """A process, `python -m MODULE DIRECTORY`, whose program calls `answer`."""
 
     def __init__(self, python, module, directory):
         command = [str(python), "-m", module, str(directory)]
@@ -38,7 +38,7 @@ class Asked:
         self.process = subprocess.Popen(command, text=True, env=os.environ | ONE_THREAD, **pipes)
 
     def __call__(self, name, *arguments):
-        """Return the function's result, and its processor seconds."""
+        """Return the result of the function `name`, and its processor seconds."""
         self.process.stdin.write(json.dumps([name, *arguments]) + "\n")
         self.process.stdin.flush()
         found = self.process.stdout.readline()

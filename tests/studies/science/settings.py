@@ -13,8 +13,8 @@ class Setting:
     """Where claims are tried: corpora of networks on one kind of images, by the names of their tasks.
 
     Attributes:
-        name: of the directory of the evidence and of the file of the findings.
-        title: on the page.
+        name: name of the directory with the evidence, and of the file with the findings.
+        title: heading on the page.
         data: lines of `[data]` in recipes.
         held_out: tasks whose models were never used for tuning.
         shipped: where reference data and records of the held-out tasks are shipped, or None if these are trained.
@@ -22,7 +22,7 @@ class Setting:
         invariance: the task of networks that were trained with more and less augmentation.
         testbed: the task of networks that have seen half of the classes.
         testbed_data: all classes, for `pgdl testbed --data`; a file lies beside the recipes.
-        n_seeds: number of networks with the same hyperparameters in tasks of stages of training.
+        n_seeds: number of networks per combination of hyperparameters, in tasks on stages of training.
     """
 
     name: str

@@ -29,7 +29,7 @@ class AtStep:
     """The results of one setting with steps of one length; arrays have the shape (n_repetitions,).
 
     Attributes:
-        step: the length.
+        step: length of a step.
         error_rates: test error.
         adversarial_estimates: share of moved points that are misclassified, weighted by densities.
         p_values: number of models N -> p-values of the N-model test, one for each group of N repetitions.
