@@ -59,6 +59,7 @@ PRINTED_BY = {
     "submission/name.py": ("run", "check"),
     "task/hidden.py": (*RUNS, "score", "report", "board", "task show", "task list", "task validate"),
     "task/layout.py": (*RUNS, "score", "report", "board", "task show"),
+    "testing/executor_contract.py": ("run",),
     "worker/runtimes/runtime.py": ("run", "check"),
 }
 
