@@ -156,7 +156,7 @@ def values_of(records: Iterable[dict[str, str]]) -> Values:
 
 
 def alike(rows: Iterable[dict[str, str]], tasks: Sequence[str], values: Values) -> list[list[dict[str, str]]]:
-    """Return groups of rows whose measures put the models of each task in the same order; first rows stay in order."""
+    """Group the rows whose measures rank the models of every task alike; a group has the place of its first row."""
     groups: dict[tuple[object, ...], list[dict[str, str]]] = {}
     for row in rows:
         of_measure = values[row["measure"]]

@@ -73,7 +73,7 @@ class Calls:
 
     @property
     def is_function(self) -> bool:
-        """Whether the submission is a Python function: no command can call it."""
+        """Whether the submission is a Python function, which no `pgdl` command can call."""
         return self.source.startswith(FUNCTION)
 
     @property

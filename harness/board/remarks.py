@@ -1,4 +1,4 @@
-"""Remarks below a board: on records of earlier task versions, on versions that are not shown, on unusual settings."""
+"""Remarks below a board: on records of earlier tasks, on versions of submissions that are not shown, on settings."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence

@@ -40,7 +40,7 @@ class Terminal(Progress):
             note(line)
 
     def warn(self, line: str) -> None:
-        """Print a warning in place of the current step."""
+        """Print a warning over the progress line of the current step."""
         self._step.end()
         warn(line)
 

@@ -70,7 +70,7 @@ class PhaseSettings(BaseModel):
             raise UserError("not the settings of a phase", file=file, remedy="make the bundle again") from error
 
     def require_calls(self, rows: "Iterable[Record]", file: Path | str) -> None:
-        """Raise `UserError` unless the records `rows` are different calls of one submission in the phase."""
+        """Raise `UserError` unless `rows` are calls of this phase, of a single submission, and no call occurs twice."""
         seen, owners = set(), set()
         for row in rows:
             owners.add((row.submission, row.submission_digest, row.configuration, row.is_baseline))

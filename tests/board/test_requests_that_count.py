@@ -68,7 +68,7 @@ def test_the_order_of_merging_does_not_matter(requests: list[Request]) -> None:
 
 
 def test_a_version_without_any_record_has_the_row_all_the_same(known: dict[str, Reference]) -> None:
-    """The run of a new version, or of an earlier version with another seed, was killed before its first record."""
+    """The newest request decides the row, even if its run was killed before the first record."""
     made = rows("mine", GAPS, submission_digest="v1")
     found = collect(made, known, [request(made[0]), asked("v2")])
     assert [(calls.version, len(calls.rows)) for calls in found.shown] == [("v2", 0)]

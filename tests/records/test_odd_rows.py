@@ -1,4 +1,4 @@
-"""Tests of rows that the harness would not write: refused in one line with database, table, row and column."""
+"""Tests of rows that the harness would not write: the error is a line that names database, table, row and column."""
 
 import sqlite3
 from pathlib import Path

@@ -174,7 +174,7 @@ def test_an_engine_that_refuses(path: Path, printed: str, remedy: str) -> None:
 
 
 def test_an_image_whose_scratch_space_nobody_may_write_to(path: Path) -> None:
-    """Older Docker engines give /tmp its permissions in the image, so the message asks for a change of the image."""
+    """Older Docker engines mount /tmp with its permissions in the image: the message says what to change there."""
     refused = "[Errno 13] Permission denied: '/tmp/tmp5531hghb'"
     client(path, f"""test "$1" = image && echo null || {{ echo "{refused}" >&2; exit 1; }}""")
     assert problem(Docker(IMAGE)) == (
