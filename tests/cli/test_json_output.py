@@ -93,7 +93,7 @@ def test_a_run_counts_outcomes_and_withholds_times() -> None:
     tally = Tally()
     for task, outcome in (("toy", Outcome.OK), ("toy", Outcome.CRASH), ("secret", Outcome.OK)):
         planned = SimpleNamespace(
-            submission=SimpleNamespace(name="mine"), task=SimpleNamespace(name=task),
+            submission=SimpleNamespace(name="mine", needs=frozenset()), task=SimpleNamespace(name=task),
             model=SimpleNamespace(has_initial_weights=True), repeat=0, key="",
         )  # fmt: skip
         call: Any = SimpleNamespace(call=planned, outcome=outcome, call_wall_s=1.5, is_starved=False)
