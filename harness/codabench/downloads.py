@@ -59,7 +59,7 @@ def download(
     """Download a submission of each participant as NAME.zip; return the submissions, and lines on problems.
 
     The participant's submission on the platform's board is chosen, or else the last whose file was written before
-    `end`. A table lists the files, and existing files are not downloaded again. With `with_results`, only submissions
+    `end`. A file that is there already is not downloaded again. With `with_results`, only submissions
     with a score are chosen, and results/NAME.zip is downloaded, too. Raise `UserError` if the platform cannot be
     reached, refuses or fails.
     """

@@ -41,7 +41,7 @@ def accuracies(folder):
 
 @pytest.fixture
 def computed(monkeypatch, accuracies):
-    """Replace the process that computes accuracies by their known values."""
+    """Use known accuracies in place of the process that computes them."""
 
     class Known:
         def __enter__(self):
