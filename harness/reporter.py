@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 
 class Reporter:
-    """Receives notes and steps, in the caller's thread. Subclasses show them; this class does not."""
+    """Receives notes and steps, in the caller's thread. This class ignores them; a subclass shows them."""
 
     def note(self, line: str) -> None:
         """Receive a note, for instance that a task has no official score."""
