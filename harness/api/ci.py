@@ -22,7 +22,7 @@ from harness.ci.comment import render
 from harness.ci.git import GitEntry, GitError, Repository
 from harness.ci.reading import Touched, read_touched
 from harness.ci.report import MAX_OTHERS, ChangeReport, Same
-from harness.ci.results import lines_of, missing_in, moved_by, notes_on, same_as, without_ranks
+from harness.ci.results import AGAIN, lines_of, missing_in, moved_by, notes_on, same_as, without_ranks
 from harness.ci.rules import Rules
 from harness.configuration import Configuration
 from harness.credentials import Address
@@ -34,9 +34,6 @@ from harness.submission import Submission, find_named
 from harness.task.hidden import Withhold
 from harness.task.task_notes import abbreviated
 from harness.worker.runtimes import DEFAULT
-
-#: The command that makes missing calls of untouched submissions.
-AGAIN = "pgdl ci without --base"
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def _disks() -> Iterator[Finding]:
 
 def _gpus() -> Iterator[Finding]:
     from harness.gpus import find_gpus
-    from harness.sandbox import driver_library, missing_nodes
+    from harness.sandbox.devices import driver_library, missing_nodes
 
     gpus = find_gpus()
     if not gpus and Path("/dev/nvidiactl").exists():

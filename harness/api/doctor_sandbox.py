@@ -4,33 +4,34 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from harness import sandbox
 from harness.api.doctor import BAD, GOOD, WARNING, Finding
 from harness.errors import UserError
 from harness.execution.machine import plan_lanes
 from harness.extras import install_for_gpu
 from harness.gpus import find_gpus
-from harness.sandbox import KINDS, Fast, Job, Kind, Landlock, Limits, SandboxChoice, Staging
+from harness.sandbox import KINDS, Job, Kind, Limits, SandboxChoice, Staging, not_linux
+from harness.sandbox.bubblewrap import becomes_others
+from harness.sandbox.cgroup import cgroup_problem
 from harness.worker.runtimes import RUNTIMES
 
 
 def automatic_findings() -> Iterator[Finding]:
     """Yield findings on the kinds of sandbox that `auto` can choose. Run test submissions in the best of these."""
-    if (elsewhere := sandbox.not_linux()) is not None:
+    if (elsewhere := not_linux()) is not None:
         yield Finding(BAD, "sandbox", "not on this system", str(elsewhere))
         warning = "tasks and submissions are read without the limit that Linux sets: only open those that you trust"
         yield Finding(WARNING, "memory", "not limited here", warning)
         return
     warnings: list[str] = []
-    best, second = Fast(instead=warnings.append), Landlock()
+    best, second = SandboxChoice.candidates(warnings.append)
     problem, weaker = best.problem(), second.problem()
-    who = "root, which starts every call as another user" if sandbox.becomes_others() else "an ordinary user"
-    if os.geteuid() == 0 and not sandbox.becomes_others():
+    who = "root, which starts every call as another user" if becomes_others() else "an ordinary user"
+    if os.geteuid() == 0 and not becomes_others():
         who = "root without the capabilities to start calls as other users"
     if problem is None:
         found = f"bubblewrap at {shutil.which('bwrap')}, as {who}"
         yield Finding(GOOD, "sandbox", found, "tried now with small submissions:")
-        yield _memory_limit(sandbox.cgroup_problem())
+        yield _memory_limit(cgroup_problem())
         yield from _self_test(best, warnings)
         item = "sandbox by Landlock"
         if weaker is None:

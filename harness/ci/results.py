@@ -15,6 +15,9 @@ from harness.ci.report import Line, Moved, Same
 from harness.outcome import Outcome
 from harness.task.task_notes import abbreviated
 
+#: The command that makes missing calls of untouched submissions.
+AGAIN = "pgdl ci without --base"
+
 
 def lines_of(
     change: Change, folder: str, before: Board, after: Board, touched: Touched, unscored: Mapping[str, Counter[str]]
@@ -84,7 +87,7 @@ def notes_on(change: Change, folder: str, unknown: Sequence[str]) -> list[str]:
         )
     if unknown:
         lacking = f"at the base, records of {abbreviated(unknown)} are missing or stale"
-        notes.append(f"no ranks before the change: {lacking}; pgdl ci without --base makes them")
+        notes.append(f"no ranks before the change: {lacking}; {AGAIN} makes them")
     if stray := [path for path in change.others if folder != "." and path.startswith(f"{folder}/")]:
         notes.append(f"no submissions, by their names: {abbreviated(stray)}; expected NAME.py, NAME.zip or a folder")
     return notes

@@ -13,7 +13,7 @@ from harness.execution.check import WHOLE_CALL_S, Trial
 from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
-from harness.outcome import Outcome
+from harness.outcome import LONGEST_OUTPUT_TAIL, Outcome
 from harness.tables import plain, print_lines
 from harness.task.selection import PartOfData, size_of
 from harness.task.task import Task
@@ -90,10 +90,8 @@ def print_outputs(report: CheckReport, console: Console) -> None:
         said = f"{result.outcome}: {result.message}" if result.message else "printed"
         print_lines(console, ["", f"{done.call.where}: {said}"], style="none")
         if len(lines) > LINES:
-            lines = [
-                "... earlier lines (at most 16,000 characters are kept): pgdl check --format json",
-                *lines[-LINES:],
-            ]
+            kept = f"at most {LONGEST_OUTPUT_TAIL:,} characters are kept"
+            lines = [f"... earlier lines ({kept}): pgdl check --format json", *lines[-LINES:]]
         print_lines(console, [f"  | {line}" for line in lines])
 
 

@@ -51,7 +51,7 @@ def command(
     if cost == FORECAST or ParameterSource.COMMANDLINE in given:
         measure_tables.show_forecast(chosen, tasks_dir, task_names, form)
         return
-    if name is family is cost is None:
+    if name is None and family is None and cost is None:
         chosen += installed_measures()
     if form == as_json.JSON:
         objects = [*map(measure_tables.as_object, chosen)]

@@ -96,22 +96,23 @@ def write_parts(
     files: Mapping[str, Path],
     directory: Path,
     shared: Mapping[str, Any],
-    on_model: Callable[[], object],
+    on_model: Callable[[str, UserError | None], object],
 ) -> dict[str, UserError]:
     """Run a program on each model in `files` (model id -> path to write). Return model id -> error, for failed models.
 
     A question to the program has the keys of `shared`, `model` for the model's directory, and `target` for the path.
-    Models are written below the existing `directory`; the program may rewrite their files. `on_model` is called after
-    each answer.
+    Models are written below the existing `directory`; the program may rewrite their files. `on_model` is called
+    after each answer, with the model's id and its error if it failed.
     """
     models = [model for model in subject.models if model.id in files]
     questions = [_question(subject, one, directory, {**shared, "target": str(files[one.id])}) for one in models]
     failures = {}
     with closing(ask_all(program, runtime, questions)) as answers:
         for position, answer in answers:
-            if isinstance(answer, UserError):
-                failures[models[position].id] = answer
-            on_model()
+            name, error = models[position].id, answer if isinstance(answer, UserError) else None
+            if error is not None:
+                failures[name] = error
+            on_model(name, error)
     return failures
 
 

@@ -31,7 +31,7 @@ ALL_DIGITS = 15
 
 #: A number with a decimal point. Without the look-behind, the search in a million digits would start at each digit.
 _NUMBER = re.compile(r"(?<![0-9])-?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
-_PIECE = re.compile(rf"{_NUMBER.pattern}|.", re.DOTALL)
+_PIECES = re.compile(f"({_NUMBER.pattern})")  #: divides a text into numbers and the texts between
 
 
 @dataclass(frozen=True)
@@ -106,19 +106,18 @@ def _problem(content: bytes, directory: Path, name: str) -> str | None:
 
 def _difference(expected: str | None, found: str | None) -> str:
     """Return words on two different lines, with both texts near the first difference; None is a missing line."""
-    start, pieces = [0, 0], zip(_pieces(expected or ""), _pieces(found or ""), strict=False)
-    for pair in takewhile(lambda pair: _same(*pair), pieces):
+    start = [0, 0]
+    for pair in zip(*(_PIECES.split(line or "") for line in (expected, found)), strict=False):
+        if not _same(*pair):
+            common = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False)))
+            start = [place + common for place in start]
+            break
         start = [place + len(piece) for place, piece in zip(start, pair, strict=True)]
     texts = [
         "no line" if line is None else repr(line[max(0, place - BEFORE) :][:SHOWN])
         for line, place in zip((expected, found), start, strict=True)
     ]
     return f"expected {texts[0]}, found {texts[1]}"
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Yield the numbers of a text, and all other characters one by one."""
-    return (match[0] for match in _PIECE.finditer(text))
 
 
 def _same(expected: str, found: str) -> bool:

@@ -46,7 +46,7 @@ def test_calls_warn_once_and_records_say_it(command: tuple[object, ...], pgdl: P
 def test_doctor_tries_every_runtime(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, runtime in RUNTIMES.items():
         monkeypatch.setattr(type(runtime), "missing", lambda _, name=name: [] if name == "torch" else [name])
-    monkeypatch.setattr("harness.sandbox.driver_library", lambda: None)
+    monkeypatch.setattr("harness.sandbox.devices.driver_library", lambda: None)
     found = {line["item"]: line for line in json.loads(pgdl("doctor", "--format", "json").out)}
     assert "torch and the GPU" in found, found
     assert found["torch and the GPU"]["found"] == "runs on the processor"

@@ -117,7 +117,7 @@ def run_study(
             data = Path(directory, "data")
             subject.write_data("train", data)
             shared = settings | {"data": str(data)}
-            errors = write_parts(PROGRAM, runtime, subject, missing, Path(directory), shared, finished)
+            errors = write_parts(PROGRAM, runtime, subject, missing, Path(directory), shared, lambda *_: finished())
     responses = {name: Responses(part) for name, part in read_parts(files).items()}
     return Study(perturbations, responses, {name: str(error) for name, error in errors.items()})
 

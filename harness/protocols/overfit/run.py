@@ -90,7 +90,7 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
                 found = vars(find_positions(np.load(images / INPUTS, mmap_mode="r"), black))
                 write_part(positions_file, **found)
             shared |= {"data": str(images), "black": None if black is None else black.tolist()}
-            failures = write_parts(PROGRAM, runtime, subject, missing, Path(directory), shared, on_model)
+            failures = write_parts(PROGRAM, runtime, subject, missing, Path(directory), shared, lambda *_: on_model())
     parts = {name: file for name, file in files.items() if name not in failures}
     return Grids(parts, failures, Positions(**{name: float(value) for name, value in found.items()}))
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.errors import UserError
 from harness.processes.models import Question
 from harness.processes.runtimes import PREFERRED, installed_runtime
 from harness.protocols.files import Arrays
@@ -39,11 +40,14 @@ def probe_backbones(
     failed: dict[str, str] = {}
 
     def ask(files: Mapping[str, Path], question: Question, advance: Callable[[], None]) -> None:
+        def seen(name: str, error: UserError | None) -> None:
+            if error is not None:
+                failed[name] = str(error).removeprefix("cannot be run: found ")
+                reporter.note(f"{name} is left out: {failed[name]}")
+            advance()
+
         shared = question | {"images": str(directory)}
-        errors = write_parts(PROGRAM, installed_runtime(PREFERRED), subject, files, directory, shared, advance)
-        for name, error in errors.items():
-            failed[name] = str(error).removeprefix("cannot be run: found ")
-            reporter.note(f"{name} is left out: {failed[name]}")
+        write_parts(PROGRAM, installed_runtime(PREFERRED), subject, files, directory, shared, seen)
 
     ask(files, {"check": True}, lambda: None)
     usable = {name: file for name, file in files.items() if name not in failed}

@@ -37,9 +37,13 @@ class SandboxChoice:
             raise problem
         return kind
 
+    @staticmethod
+    def candidates(warn: Warn) -> tuple[Fast, Landlock]:
+        """Return the kinds from which `auto` chooses, the stronger first; `fast` itself can fall back to `fresh`."""
+        return Fast(instead=warn), Landlock()
+
     def _choose(self, warn: Warn) -> Kind:
-        """Return `fast`, which can fall back to `fresh`; if bubblewrap does not work, return `landlock`."""
-        best, weaker = Fast(instead=warn), Landlock()
+        best, weaker = self.candidates(warn)
         problem = best.problem()
         if problem is None:
             return best
