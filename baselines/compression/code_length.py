@@ -38,10 +38,10 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
     frequencies. Every other parameter takes 32 bits. The value is the smallest of the bounds for 1 to 8 bits per
     weight.
 
-    The authors train few parameters, coordinates in a random subspace, with quantization during training, so their
-    bounds are below 1. Here the trained network is coded unchanged. With more weights than training examples, the bound
-    p is nearly 1, and the value is about the bits per weight times the weights per example. The authors use Catoni's
-    bound with the best parameter, which nearly equals the bound used here.
+    The authors train only the coordinates in a random subspace, and quantize during training, so their bounds are below
+    1. Here the weights of the trained network are rounded without further training. With more weights than training
+    examples, the bound p is nearly 1, and the value is about the bits per weight times the weights per example. The
+    authors use Catoni's bound with the best parameter, which nearly equals the bound used here.
     """
     network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
     variables = kernel_variables(network)
@@ -71,7 +71,7 @@ def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
 
 
 def code_length(kernel: Array) -> float:
-    """Return the bits of a kernel in an arithmetic code, including its scale and the frequencies of its values."""
+    """Return the length in bits of a kernel's arithmetic code, with the kernel's scale and the values' frequencies."""
     counts: Any = np.unique(kernel, return_counts=True)[1]
     shares = counts / kernel.size
     entropy = -float(np.sum(counts * np.log2(shares)))

@@ -33,7 +33,7 @@ LOW, HIGH = 5, 95
 
 @dataclass(frozen=True)
 class Norms:
-    """Norms (n, d) of vectors of n examples at d weight layers; the norms of the logits are (n, 1)."""
+    """Norms (n, d) of the vectors that n examples have at d weight layers; the norms of the logits are (n, 1)."""
 
     without_bias: Array  #: of the layers' outputs without bias and activation
     taken_in: Array  #: of the layers' inputs
@@ -63,7 +63,7 @@ def _norms(network: Network, images: Any) -> list[Any]:
 
 
 def _activation(network: Network, place: int) -> int:
-    """Return the position of the activation behind a weight layer; if it has none, the layer's own position."""
+    """Return the position of the activation that follows the weight layer at `place`; `place` if none follows."""
     ordered = [place]
     for position, node in enumerate(network.nodes):
         if len(node.sources) == 1 and node.sources[0] in ordered:
@@ -85,8 +85,8 @@ def _norm(values: Any) -> Any:
 def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool) -> Array:
     """Return mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), shape (d,). Range: [`FLOOR`, 1].
 
-    For a convolution, |A_i|_F is the norm of the kernel times the square root of the number of its positions. `robust`
-    takes the 5th percentile over examples x in place of the minimum.
+    For a convolution, |A_i|_F is the norm of the kernel times the square root of the number of positions at which the
+    kernel is applied. If `robust`, the 5th percentile over examples x replaces the minimum.
     """
     found = norms(subject, n_samples, seed)
     ratios = _ratios(found.without_bias, found.taken_in * _frobenius(subject.folded))
@@ -111,8 +111,8 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
     """Return mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), shape (d,). Range: [`FLOOR`, 1].
 
     The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of |J_ij' v|^2
-    over `n_probes` vectors v of random signs; this mean is exact if the rows of J_ij are orthogonal. `robust` takes
-    the 5th percentile over examples x in place of the minimum.
+    over `n_probes` vectors v of random signs; this mean is exact if the rows of J_ij are orthogonal. If `robust`, the
+    5th percentile over examples x replaces the minimum.
     """
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     places = network.weight_nodes
@@ -210,7 +210,7 @@ def _ratios(numerators: Array, denominators: Array) -> Array:
 
 
 def _smallest(ratios: Array, names: list[str], robust: bool) -> Array:
-    """Return minima, or if `robust` 5th percentiles, of ratios (n, k) over n examples: (k,), at least `FLOOR`."""
+    """Return minima (k,) of ratios (n, k) over n examples, or 5th percentiles if `robust`; at least `FLOOR`."""
     dead = np.isnan(ratios).all(axis=0)
     if dead.any():
         raise MeasureUnavailable(f"needs a signal that is not zero, which layer {names[int(dead.argmax())]} lacks")

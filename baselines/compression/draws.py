@@ -17,8 +17,8 @@ def whole_blocks(size: int) -> int:
 def drawn(draw: Callable[[Sequence[int], Any], Any], examples: Any, shape: Sequence[int]) -> Any:
     """Return random numbers (n, *shape) for a batch of n examples.
 
-    `draw` returns the numbers of a block of `BLOCK` examples, given their shape and the block's first position.
-    `examples` (n,) are consecutive positions in the sample, from the first position of a block.
+    `draw(shape, first)` returns numbers of a given shape for the `BLOCK` examples from position `first` on. `examples`
+    (n,) are consecutive positions in the sample; the first of them begins a block.
     """
     blocks = tf.map_fn(lambda first: draw((BLOCK, *shape), first), examples[::BLOCK], fn_output_signature=tf.float32)
     return tf.reshape(blocks, (-1, *shape))[: tf.size(examples)]

@@ -125,7 +125,7 @@ def _mean_ratio(numerators: Array, denominators: Array) -> float:
 def _moved(
     network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Callable[[Sequence[int]], Any]
 ) -> tuple[Any, Any]:
-    """For n images, return the logits' squared change (n,) by noise, as a mean over draws, and squared norm (n,)."""
+    """Return the squared change (n,) of n images' logits by noise, a mean over draws, and their squared norm (n,)."""
     clean, logits = network.run({INPUT: images}, [position, network.output])
     axes = list(range(1, len(clean.shape)))
     deviations = tau * tf.sqrt(tf.reduce_sum(tf.square(clean), axis=axes, keepdims=True))

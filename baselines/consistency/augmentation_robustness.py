@@ -26,7 +26,7 @@ ASPECT = 0.3  #: aspect ratio of the narrowest erased rectangle
 
 @measure(Need.CLASSES, Need.QUANTITIES)
 def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Penalty for changed predictions on training images that are flipped, cropped, erased, ... : runner-up of PGDL.
+    """Penalty for predictions that change if training images are flipped, cropped, or erased: runner-up of PGDL.
 
     Formula: mean over images x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t), p the
     predicted probabilities. Range: [0, 27]. Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 forward passes.

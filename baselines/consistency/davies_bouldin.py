@@ -34,14 +34,14 @@ def davies_bouldin_index(
     same centroid, so it says nothing about networks of chance accuracy.
 
     Args:
-        layer: number of the layer whose output is clustered; 0 is the first, and layers that act in training only do
-            not count. "initial" is the first convolution, as in the authors' code, or an earlier pooling after a weight
-            layer; in a network with neither, the first hidden layer that is not linear in the input.
+        layer: number of the layer whose output is clustered, from 0; layers that act in training only do not count.
+            "initial" is the first convolution, as in the authors' code, or a pooling after a weight layer, whichever
+            comes first; in a network with neither, the first hidden layer that is not linear in the input.
         pool: side of the max-pooling windows; outputs smaller than a window are not pooled.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.
-        stratified: draw each class in proportion, with at least two examples; otherwise, if there are many classes,
-            most of them have a single example, which has no spread.
+        stratified: draw each class in proportion, with at least two examples. If false and there are many classes,
+            most classes have a single example in a batch, and so no spread.
     """
     return mean_index(
         subject, layer=layer, pool=pool, n_batches=n_batches, batch=batch, stratified=stratified, seed=seed

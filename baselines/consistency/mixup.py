@@ -95,7 +95,7 @@ def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
 def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Sample, Array]:
     """Return random examples and, for each full batch, positions among these examples: (batches, size).
 
-    Each pass over the examples has a new order. Fewer examples than `size` are a single batch.
+    Each pass over the examples has a new order. If there are fewer examples than `size`, all are a single batch.
     """
     sample = subject.sample(size * n_batches, seed)
     if len(sample) < size:
@@ -121,7 +121,7 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
 
 
 def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
-    """Return the positions (n,) of the first and the second example of all pairs of a class within a batch."""
+    """Return positions (n,) of the first and the second examples of all pairs that have the same class and batch."""
     found = []
     for batch in batches:
         order = batch[np.argsort(labels[batch], kind="stable")]
@@ -132,7 +132,7 @@ def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
 
 
 def predicted_class(network: Network, inputs: Array, first: Array, second: Array, position: int) -> Array:
-    """Return predicted classes (n,) for averages of pairs of representations at `position`; equal pairs run once."""
+    """Return classes (n,) predicted from the averages of n pairs' representations at `position`."""
     numbers = np.minimum(first, second) * len(inputs) + np.maximum(first, second)
     different, places_of_pairs = np.unique(numbers, return_inverse=True)
     first, second = np.divmod(different, len(inputs))

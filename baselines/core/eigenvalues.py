@@ -26,7 +26,7 @@ ROUNDING = 1e-6
 def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
     """Return the largest eigenvalue of a symmetric matrix (n, n), from at most `n_steps` products with vectors (n,).
 
-    Lanczos' iteration starts at `begin`. Rounding may repeat an eigenvalue, but does not change its value.
+    Lanczos' iteration starts at `begin`. Rounding can make an eigenvalue appear several times, but keeps its value.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -83,7 +83,7 @@ def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng
 
 
 def _orthogonal(vector: Array, basis: Array) -> Array:
-    """Return the part of a vector (n,) orthogonal to orthonormal rows `basis`; projects twice against rounding."""
+    """Return the part of a vector (n,) orthogonal to orthonormal rows `basis`, projected twice because of rounding."""
     # no block of a single row, whose sum would be rounded differently
     starts = [*range(0, max(len(basis) - 1, 1), ROWS), len(basis)]
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""The families of measures. Each is a package beside `core` and `network`; each module in it is a group of measures."""
+"""The families of measures: packages beside `core` and `network`. Each module of a family is a group of measures."""
 
 import importlib
 import pkgutil
@@ -23,7 +23,7 @@ def import_families() -> None:
 
 
 def families() -> list[str]:
-    """Return the families in the order of the catalogue; in a sandbox, only the families that its measures need."""
+    """Return the families in the order of the catalogue; in a sandbox, only those that the sandbox's measures need."""
     there = set(_modules(Path(__file__).parents[1])) - {*COMMON}
     return [*(family for family in FIRST if family in there), *sorted(there - {*FIRST})]
 

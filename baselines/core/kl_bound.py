@@ -12,7 +12,7 @@ def log_bound(error: float, complexity: float) -> float:
     """Return -ln(1 - p) for the largest error p with kl(`error` || p) <= `complexity`. Range: [0, inf).
 
     kl is the relative entropy, in nats, of Bernoulli distributions. -ln(1 - p) is about p for small p, and still
-    differs between networks for which p is near 1. Raises `MeasureUnavailable` for the training error 1.
+    differs between networks for which p is near 1. Raises `MeasureUnavailable` if `error` is 1.
     """
     from scipy.optimize import brentq  # here, so that listing the measures is fast
 

@@ -63,7 +63,7 @@ class Measure:
         return {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
 
     def passes(self, sizes: Sizes) -> Passes:
-        """Return the number of examples in all passes together, with default parameters; 0 without any pass."""
+        """Return how many examples all forward and all backward passes take, with default parameters."""
         return passes_of(self.work, self.parameters.get("n_samples"), sizes)
 
 
@@ -79,7 +79,7 @@ def measure(
     The registered measure takes `(model, dataset, **parameters)`. Its family is the package of the function's module.
 
     Args:
-        needs: inputs in addition to the trained weights; each except initial weights brings the training data with it.
+        needs: inputs in addition to the trained weights. All but `Need.INITIAL_WEIGHTS` imply `Need.DATA`.
         name: by default the name of the function.
         log: whether to register the logarithm of the measure, too, as `log_NAME`.
         words: replacements for each `$word` in the docstring.

@@ -16,7 +16,10 @@ _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `MeasureUnavailable` if fewer than `needed` bytes are available; if that is unknown, do nothing."""
+    """Raise `MeasureUnavailable` if fewer than `needed` bytes are available; do nothing if this is unknown.
+
+    The error names `what`, which would take the memory, and the `remedy`.
+    """
     left = memory_left()
     if left is not None and needed > left:
         raise MeasureUnavailable(
@@ -25,7 +28,7 @@ def require_memory(needed: int, what: str, remedy: str) -> None:
 
 
 def memory_left() -> int | None:
-    """Return the bytes left below the limit of a sandbox, or else on the machine; None if unknown."""
+    """Return the bytes left below the sandbox's limit or, without a limit, on the machine; None if unknown."""
     limit = os.environ.get(LIMIT)
     if limit is None:
         available = _AVAILABLE.search(_read("/proc/meminfo"))

@@ -25,7 +25,7 @@ def folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
 def trained_logits(subject: Subject, n_samples: int, seed: int) -> Array:
     """Return logits (n, classes), float32, of the network as trained, for the sample of `logits`.
 
-    A compiled function computes them, as for perturbed weights, so that both logits have the same rounding errors.
+    The same compiled function computes logits with perturbed weights, so that both have the same rounding errors.
     """
     return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=False)
 

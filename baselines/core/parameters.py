@@ -5,13 +5,13 @@ If the docstring of a measure, or of its file, explains a parameter, that explan
 accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85).
 delta: probability with which the bound may fail, in (0, 1].
 fft_size: "layer": feature maps have the layer's own size, and periodic borders if the stride divides this size.
-    "dataset": feature maps have the size of the network's inputs, and the stride is left out.
+    "dataset": feature maps have the size of the network's inputs, and the stride is ignored.
 folded: fold normalization into the weights; parameters are then kernels and biases.
 fraction: fraction of the ratios r to which the line through the origin is fitted; the largest are left out.
 high: highest magnitude.
 low: lowest magnitude: an angle in degrees, a share of width or height, or an amount.
 margin_floor: lower bound of gamma; smaller and negative values are replaced by it.
-method: "trapezoid", or "exact" for a piecewise linear curve.
+method: "trapezoid": the trapezoidal rule; "exact": the exact integral of the piecewise linear curve.
 min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out.
 n_alphas: number of equidistant magnitudes.
 n_probes: number of random combinations of the classes; the result is exact if there are at most `n_probes` classes.
@@ -37,7 +37,7 @@ MAY_BE_0 = frozenset({"image_side", "min_eigenvalues", "n_burn_in", "n_component
 
 
 def canonical(specification: str) -> str:
-    """Return a specification with `True` and `False` for the values true and false in upper or lower case."""
+    """Return a specification in which the values true and false are written `True` and `False`."""
     return re.sub("=(true|false)(?=,|$)", lambda found: f"={found[1].capitalize()}", specification, flags=re.IGNORECASE)
 
 

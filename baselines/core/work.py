@@ -3,7 +3,7 @@
 A backward pass includes the forward pass before it. `25 x 3 backward passes` are 75 passes over the `n_samples`
 examples of a measure, `1 forward pass over 50 x kappa examples` is a pass over that many examples. Factors are numbers,
 kappa (classes), d (weight layers), m (training examples), and expressions such as `min(kappa, 10)` or `max(m / 10,
-2048)`. All other words are ignored. Terms after a semicolon are for other settings; `passes_of` ignores them.
+2048)`. All other words are ignored. Text after a semicolon is about less usual cases; `passes_of` ignores it.
 """
 
 import re
@@ -49,7 +49,7 @@ def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
 
 
 def cost_of(work: str, *, takes_gradients: bool) -> Cost:
-    """Return the cost for the text `work`, with one class and 100 weight layers. Terms after a semicolon count, too."""
+    """Return the cost for the text `work`, with one class and 100 weight layers. Text after a semicolon counts, too."""
     symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"forward": 0.0, "backward": 0.0}
     for factor, direction, _ in _TERM.findall(work):
         times[direction] += _product(factor, symbols)

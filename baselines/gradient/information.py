@@ -16,7 +16,7 @@ from baselines.core.subject import Subject, shared
 from baselines.network import Network
 from baselines.network.losses import cross_entropies
 
-#: Memory for derivatives along a direction, in that of forward passes.
+#: Memory for derivatives along a direction, as a multiple of a forward pass's memory.
 PASSES = 4
 
 
@@ -48,9 +48,10 @@ def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int
     examples. Range: [0, inf).
 
     Approximate IIW: m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the relative entropy between
-    Gaussians around w and around w0. Both have the covariance F^-1 / m, which weights trained on bootstrap samples have
-    approximately. The authors' prior is trained on held-out data; here its mean is w0. The authors' code squares, for
-    each array, a mean over batches, which vanishes at a stationary point; it leaves out biases and the factor m.
+    Gaussians around w and around w0, both with the covariance F^-1 / m. Weights trained on bootstrap samples have about
+    this covariance. The authors' prior is trained on held-out data; here its mean is w0. For each array of weights, the
+    authors' code squares a mean over batches, and this mean vanishes at a stationary point. The code leaves out biases
+    and the factor m.
 
     Args:
         n_samples: training examples on which F is estimated; m is the size of the whole training set.

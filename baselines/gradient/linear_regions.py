@@ -24,7 +24,7 @@ from baselines.network.nodes import ACTIVATIONS
 #: Identifies an upper end, where the derivative is 0. No activation has this derivative.
 _UPPER_END = np.inf
 
-#: Memory for the patterns of examples, in that of forward passes.
+#: Memory for the patterns of examples, as a multiple of a forward pass's memory.
 PASSES = 2
 
 
@@ -32,8 +32,8 @@ PASSES = 2
 def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
     """Mean number of linear regions on the segment between two training examples.
 
-    Formula: 1 + mean over pairs of sum_k 1[c(z_k) != c(z_k+1)], z_k equally spaced from x to x', c the linear pieces of
-    all units. Range: [1, n_steps + 1]. Source: Novak et al. 2018, arXiv 1802.08760, on segments; Hanin and Rolnick
+    Formula: 1 + mean over pairs of sum_k 1[c(z_k) != c(z_{k+1})], z_k equally spaced from x to x', c the linear pieces
+    of all units. Range: [1, n_steps + 1]. Source: Novak et al. 2018, arXiv 1802.08760, on segments; Hanin and Rolnick
     2019, arXiv 1906.00904. Work: 1 backward pass over 2112 examples. Draws: depend on the order of examples. Refused: a
     layer is not piecewise linear, or there is a single example.
 
@@ -122,7 +122,7 @@ def _in_pieces(subject: Subject) -> Network:
 
 
 def _pieces(network: Network, points: Any) -> Iterator[tuple[int, Any]]:
-    """Yield each nonlinear layer's position, and its units' pieces (points, units): the derivative or `_UPPER_END`."""
+    """Yield each nonlinear layer's position, and its units' pieces (points, units): derivatives or `_UPPER_END`."""
     places = [place for place, node in enumerate(network.nodes) if not is_linear(node)]
     sources = sorted({source for place in places for source in network.nodes[place].sources})
     values = dict(zip(sources, network.run({INPUT: points}, sources), strict=True))

@@ -20,7 +20,10 @@ ROUNDING = 1e-5
 
 @shared
 def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array, float]:
-    """Return mean and mean square (weights,) of g_i / e^s, and the scalar s; g_i is example i's loss gradient."""
+    """Return mean and mean square (weights,) of g_i / e^s, and s; g_i is example i's loss gradient.
+
+    The scalar s is chosen such that no square underflows.
+    """
     network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(loss_moments, network), [sample.inputs, sample.labels]
     total, power, unit = np.zeros(1), np.zeros(1), -math.inf  # float64
@@ -38,9 +41,9 @@ def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     j. Range: (-inf, 0]. Source: Liu et al. 2020, arXiv 2001.07384.
 
     A step along gradients with a large ratio reduces the loss of most examples, even of unseen examples; so the sign is
-    minus. Liu et al. follow the ratio through training. Here it is taken at the end, when the mean gradient is close to
-    0. Without any signal, the ratio estimated from n examples is about 1 / n. Weights with a constant gradient, as in
-    dead units, are left out; the value is 0 if no weight is left.
+    minus. Liu et al. follow the ratio through training. Here it is taken at the end of training, when the mean gradient
+    is close to 0. Without any signal, the ratio estimated from n examples is about 1 / n. Weights with a constant
+    gradient, as in dead units, are left out; the value is 0 if no weight is left.
     """
     mean, square, _ = gradient_moments(subject, n_samples, seed)
     variance = square - mean**2

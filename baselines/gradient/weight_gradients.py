@@ -23,7 +23,10 @@ from baselines.network.per_example import PASSES, per_example
 def weight_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float]:
-    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of example i's loss in the weights w."""
+    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of example i's loss in the weights w.
+
+    `relative_gradients` explains `label` and `folded`.
+    """
     squares, products, mean_square, unit = relative_gradients(subject, n_samples, seed, label, folded=folded)
     size = math.exp(unit)
     return size**2 * squares, size * products, size**2 * mean_square
@@ -163,7 +166,7 @@ def sensitivity_output_change(
     dimensions and of examples.
 
     Args:
-        relative_noise: tau, divided by the standard deviation of the inputs.
+        relative_noise: tau divided by the standard deviation of the inputs.
     """
     sample, answers = logits(subject, n_samples, seed)
     noise = stream("noise on inputs", seed).standard_normal(sample.inputs.shape, np.float32)

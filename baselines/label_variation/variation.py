@@ -32,8 +32,8 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
     penultimate representation, pooled as for `cdnv` and scaled to length 1.
 
     Args:
-        n_samples: examples in a graph, n; fewer if a class has too few.
-        n_graphs: graphs; Lassance et al. took 1 or 80.
+        n_samples: examples in a graph, n; fewer if a class has too few examples.
+        n_graphs: number of graphs; Lassance et al. took 1 or 80.
     """
     network = subject.network
     values = []
@@ -101,7 +101,7 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
 
 
 def _layers(subject: Subject) -> list[tuple[tuple[int, ...], int]]:
-    """Return the model's layers as in `Network.layers`, without a removed softmax or other identities at the end."""
+    """Return `Network.layers` without layers at the end that changed nothing, such as a softmax that was removed."""
     layers = list(subject.network.layers)
     while layers[-1][1] in layers[-1][0]:
         layers.pop()
@@ -140,7 +140,7 @@ def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bo
 
 
 def cosine_variation(representations: Array, labels: Array, k: int) -> float:
-    """Return tr(Y' L Y) / (200 n), as in the authors' code, Y the labels, L the Laplacian of the neighbours' graph."""
+    """Return tr(Y' L Y) / (200 n), as in the authors' code, L the Laplacian of the graph of k nearest neighbours."""
     similarities = np.clip(cosines(representations), 0, 1)
     adjacency = neighbours(similarities, k)
     return variation(similarities * (adjacency | adjacency.T), labels) / (200 * len(labels))

@@ -16,7 +16,7 @@ from baselines.core.subject import Subject
 from baselines.network import Network, joined
 from baselines.network.losses import directions
 
-#: Memory for a step, in that of forward passes.
+#: Memory for a step, as a multiple of a forward pass's memory.
 PASSES = 2
 
 #: Sum of the step lengths of an attack, divided by epsilon; a common choice.

@@ -58,8 +58,9 @@ def elbow(values: Array) -> int:
 def boundary_distances(network: Network, sample: Sample, components: Array, rate: float, n_steps: int) -> Array:
     """Return approximate distances (n,) of examples from the boundary within the span of components (k, features).
 
-    Each step covers the fraction `rate` of the first-order distance to the boundary. The result is the distance to the
-    boundary linearized at the visited point with the smallest margin; NaN for wrong predictions and zero gradients.
+    Each step covers the fraction `rate` of the first-order distance to the boundary. At the visited point with the
+    smallest margin, the boundary is linearized; the result is an example's distance from this linear boundary. It is
+    NaN for wrong predictions and zero gradients.
     """
     moved = np.zeros((len(sample), len(components)))
     least, found, first = np.full(len(sample), np.inf), np.full(len(sample), np.nan), np.zeros(len(sample))
@@ -107,10 +108,10 @@ def constrained_margin(
     """Minus the mean distance from the boundary along the leading principal components of the inputs.
 
     Formula: -mean |P u| over correctly classified examples x, P the components as columns, x + P u on the boundary f_y
-    = f_j; steps of u along -P'g of length rate (f_y - f_j) / |P'g| find u, f the logits, g the gradient of f_y - f_j in
-    x, y the true class, j the best other class at each step. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel
-    2023, arXiv 2308.15466. Work: up to 20 backward passes. Refused: no correctly classified example has a gradient, or
-    all inputs are the same.
+    = f_j, f the logits, y the true class, j the best other class at each step; u is found in steps along -P'g of length
+    rate (f_y - f_j) / |P'g|, g the gradient of f_y - f_j in x. Range: (-inf, 0]. Source: Mouton, Theunissen and Davel
+    2023, arXiv 2308.15466. Work: up to 20 backward passes. Refused: no correctly classified example has a gradient
+    other than 0, or all inputs are the same.
 
     Points are not clipped to the range of the inputs. The elbow, class j and the steps are choices of this library;
     they were not compared with the authors' code.

@@ -17,7 +17,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import Network, joined
 
-#: Memory for the gradient of a logit, in that of forward passes.
+#: Memory for the gradient of a logit, as a multiple of a forward pass's memory.
 PASSES = 2
 
 

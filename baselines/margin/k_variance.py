@@ -73,7 +73,7 @@ def hidden_position(network: Network, layer: str) -> int:
 
 
 def authors_position(network: Network, layer: str) -> int:
-    """Return the input position of the layer that the authors' code chooses; without this layer, `hidden_position`."""
+    """Return the input position of the layer that the authors' code chooses; if it is missing, `hidden_position`."""
     if layer in _PLACES:
         strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
         for number in _PLACES[layer]:
@@ -85,7 +85,7 @@ def authors_position(network: Network, layer: str) -> int:
 def k_variance(points: Array) -> float:
     """Return the Wasserstein-1 distance between the first and the second half of points (n, features).
 
-    If n is odd, the last point is left out. Between equally many points, the optimal transport is a matching.
+    If n is odd, the last point is left out. Since both halves are equally large, the optimal transport is a matching.
     """
     from scipy.optimize import linear_sum_assignment  # here, so that listing the measures is fast
 

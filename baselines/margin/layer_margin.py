@@ -24,7 +24,7 @@ from baselines.network.hidden import hidden_positions
 #: Lower bounds of the norm of a gradient, and of the total variation.
 SHORTEST, STILL = 1e-6, 1e-12
 
-#: Memory for the gradients of margins, in that of forward passes.
+#: Memory for the gradients of margins, as a multiple of a forward pass's memory.
 PASSES = 2
 
 #: Number of hidden layers in which distances are measured, in addition to the input.
@@ -67,7 +67,10 @@ def output_margins(logits: Any, labels: Any) -> Any:
 
 
 def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, often: bool = False) -> list[Array]:
-    """Return margins (n,), norms (n,) of their gradients in the features at `place`, and the features (n, ...)."""
+    """Return margins (n,), norms (n,) of their gradients in the features at `place`, and the features (n, ...).
+
+    `often` is explained at `Network.in_batches`.
+    """
 
     def run(images: Any, labels: Any) -> tuple[Any, Any, Any]:
         with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -120,7 +123,10 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Return lower fence, quartiles, upper fence (5,); fences are extremes, at most 1.5 (q3 - q1) from a quartile."""
+    """Return lower fence, three quartiles q1, q2, q3, and upper fence, (5,).
+
+    The fences are minimum and maximum, but at least q1 - 1.5 (q3 - q1) and at most q3 + 1.5 (q3 - q1).
+    """
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])
@@ -132,8 +138,8 @@ def layer_margin_log_mean(subject: Subject, *, n_samples: int = 2048, seed: int 
 
     Formula: -mean over layers and their five statistics of ln max(statistic, 1e-9).
 
-    The statistics of a layer, its margin signature, are the three quartiles and two fences of a box plot: of the
-    normalized distances (see `layer_margin_mean_l1`) of correctly classified examples.
+    A layer's margin signature has five statistics of the normalized distances of correctly classified examples (see
+    `layer_margin_mean_l1`): the three quartiles and the two fences of a box plot.
     """
     signatures = np.array([signature(values) for values in normalized(subject, n_samples, seed)])
     return -float(np.log(np.maximum(signatures, 1e-9)).mean())

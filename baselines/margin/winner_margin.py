@@ -67,7 +67,7 @@ def _first(network: Network) -> int:
 
 
 def mixed(sample: Sample, seed: int) -> Array:
-    """Return averages (n, ...) of each example and another of its class; an example without another stays the same."""
+    """Return averages (n, ...) of each example and another of its class; the only example of a class is unchanged."""
     rng = stream("partners of the winner's margin", seed)
     partners = np.arange(len(sample))
     for label in np.unique(sample.labels):

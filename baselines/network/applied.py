@@ -11,7 +11,7 @@ from baselines.network.nodes import Array
 #: Layers that compute a function which Keras does not know.
 _OPAQUE = {"FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"}
 
-#: Layers that treat all positions alike, with or without `TimeDistributed`; normalizations only along the last axis.
+#: Layers that compute the same with or without `TimeDistributed`; normalizations only if they are along the last axis.
 _ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout", "Rescaling", "SpectralNormalization"}
 _ALONG_AN_AXIS = {"LayerNormalization", "RMSNormalization", "UnitNormalization"}
 
@@ -20,7 +20,7 @@ _FACTORS = (("lora_kernel_a", "lora_kernel_b"), ("lora_embeddings_a", "lora_embe
 
 
 def kind_of(layer: Any) -> str:
-    """Return the class name of a layer; raises `MeasureUnavailable` if its class or function is not Keras' own."""
+    """Return the class name of a layer; raises `MeasureUnavailable` if the layer or its function is not Keras' own."""
     kind = type(layer).__name__
     own = getattr(tf.keras.layers, kind, None)
     if own is None or type(layer).call is not own.call:

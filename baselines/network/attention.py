@@ -9,7 +9,7 @@ from baselines.network.nodes import ATTENTION, Array, Node
 
 
 def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: list[tuple[Any, ...]]) -> bool:
-    """Whether a `MultiHeadAttention` attends along one axis, and has no gate and a single output."""
+    """Whether a `MultiHeadAttention` attends along one axis, has a single output, and has no gate."""
     outputs = config.get("output_shape")
     return (
         all(len(shape) == 2 and None not in shape for shape in shapes)
@@ -21,7 +21,7 @@ def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: li
 
 
 def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> Node:
-    """Return a dense node for a projection of attention, or for an `EinsumDense` that is a dense layer.
+    """Return a dense node that replaces a projection of attention, or an equivalent `EinsumDense`.
 
     `arrays` are the kernel and perhaps a bias, with separate axes for heads and features. The first `flat` axes of the
     kernel belong to the inputs, all others to the outputs.
@@ -33,7 +33,10 @@ def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> No
 
 
 class Attention:
-    """The heads of an attention, without weights. Inputs are query, key, value (n, positions, heads times features)."""
+    """The heads of an attention, a layer without weights.
+
+    Inputs are query, key and value, each (n, positions, heads times features).
+    """
 
     weights: tuple[()] = ()
 

@@ -110,7 +110,7 @@ def _affine(scale: Node) -> tuple[Array, Array] | None:
 
 
 def _takes(node: Node, scale: Node) -> bool:
-    """Whether `node` takes in `scale`: a weight layer does, and a batch normalization if `scale` has constants."""
+    """Whether `scale` can be folded into `node`: a weight layer, or for constants also a batch normalization."""
     is_norm = node.kind == "BatchNormalization" and node.config["axis"] == -1
     return node.has_kernel or (is_norm and scale.kind in CONSTANT)
 
@@ -169,7 +169,7 @@ def _right_before(nodes: _Network, position: int) -> int | None:
 
 
 def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
-    """Return the weight layers that compute the output at `place`; empty if the node `scale` cannot move into all."""
+    """Return the weight layers that compute the output at `place`; empty if `scale` cannot move into all of them."""
     if place == INPUT or len(consumers(nodes, place)) != 1:
         return []
     if _takes(nodes[place], scale):
@@ -189,7 +189,7 @@ def _commutes(node: Node, scale: Node) -> bool:
 
 
 def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
-    """Return the weight layers that read the output at `position`; empty if the node `scale` cannot move into all."""
+    """Return the weight layers that read the output at `position`; empty if `scale` cannot move into all of them."""
     found: list[int] = []
     for place in consumers(nodes, position):
         node = nodes[place]

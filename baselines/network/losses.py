@@ -31,9 +31,10 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
 
 
 def directions(logits: Any, labels: Any) -> Any:
-    """Return cross-entropies' gradients (n, classes) in the logits over the largest probability of a wrong class.
+    """Return the gradients (n, classes) of cross-entropies in the logits, divided by a probability.
 
-    Without this division, gradients underflow for margins above 87 nats, and their squares above 43 nats.
+    This is the example's largest probability of a wrong class. Without the division, gradients underflow for margins
+    above 87 nats, and their squares above 43 nats.
     """
     return _relative(logits, labels, 1)[0]
 

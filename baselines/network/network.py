@@ -197,7 +197,7 @@ class Network:
         """
         if n_calls is None or n_calls > FEW:
             if (key, specs) not in self._compiled:
-                # The only trace. To look it up at each call would take TensorFlow a millisecond.
+                # Traced here once: to look up the trace at each call would take TensorFlow a millisecond.
                 traced = tf.function(function, input_signature=specs, autograph=False).get_concrete_function()
                 self._compiled[key, specs] = traced
             function = self._compiled[key, specs]

@@ -25,7 +25,7 @@ _ROUNDING = 2e-3
 
 
 def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None, ...]], n_outputs: int) -> Nodes:
-    """Return a network without a final softmax or the like, or with the reason `no_logits` if its logits are lost.
+    """Return a network whose outputs are logits, without a final softmax; if this is impossible, set `no_logits`.
 
     `shapes` are the shapes of the layers' outputs, by position. `n_outputs` is the number of outputs.
     """

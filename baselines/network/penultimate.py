@@ -15,9 +15,10 @@ from baselines.network.nodes import INPUT
 def penultimate_features(network: Network, inputs: Array) -> Array:
     """Return penultimate representations (n, features), float32, of inputs (n, ...).
 
-    If the output of the last weight layer is pooled to a single position, its input is pooled instead; for averages,
-    this gives the same logits. Otherwise, the input is flattened. If the logits are a sum of branches, the
-    representations of all branches are concatenated. Raises the errors of `last_weight_nodes`.
+    A representation is the input of the last weight layer. If the network pools this layer's output to a single
+    position, the input is pooled in place of the output; for average pooling, this gives the same logits. Otherwise,
+    the input is flattened. If the logits are a sum of branches, the representations of all branches are concatenated.
+    Raises the errors of `last_weight_nodes`.
     """
     return np.concatenate(penultimate_branches(network, inputs), axis=1)
 

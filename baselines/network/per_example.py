@@ -17,11 +17,11 @@ from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
 from baselines.network.scale_gradients import scale_gradients
 
-#: If a kernel has at most this many numbers, and so have all windows of an example together, gradients of a convolution
-#: are computed for its whole window at once. This takes fewer operations, but more memory.
+#: Largest size of a kernel, and of all windows of an example together, for which the gradients of a convolution are
+#: computed for the whole window at once. This takes fewer operations, but more memory.
 STACKED = 2**17
 
-#: Memory for the gradients of single examples, in that of forward passes.
+#: Memory for the gradients of single examples, as a multiple of a forward pass's memory.
 PASSES = 4
 
 #: Function of logits (n, classes) that returns the gradients (n, classes) of a function of the logits.
@@ -195,7 +195,7 @@ def _flat(values: Any) -> Any:
 
 
 def _outer(entering: Any, slope: Any) -> Part:
-    """Return the `Part` with the gradients sum_p slope_p entering_p' over positions p, computed the cheapest way."""
+    """Return the `Part` with the gradients sum_p slope_p entering_p' over positions p, computed in the cheapest way."""
     entering, slope = _flat(entering), _flat(slope)
     positions, inputs, outputs = entering.shape[1], entering.shape[2], slope.shape[2]
     if positions * (inputs + outputs) >= inputs * outputs:
@@ -241,7 +241,7 @@ def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
 
 
 def _padding(kind: str, before: int, after: int, size: int, stride: int, rate: int) -> tuple[int, int]:
-    """Return the numbers of zeros before and after an axis of length `before` whose output has length `after`."""
+    """Return how many zeros pad the beginning and the end of an axis of `before` inputs and `after` outputs."""
     lacking = max((after - 1) * stride + (size - 1) * rate + 1 - before, 0)
     first = lacking if kind == "causal" else lacking // 2
     return first, lacking - first

@@ -45,7 +45,7 @@ def cna_area(
     subject: Subject, *, include_output_layer: bool = False, n_bins: int = 1000,
     parity_polygon: bool = False, n_samples: int = 10_000, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Area between two curves of slope over entropy: for training images, and for augmented images as held-out images.
+    """Area between two curves of slope over entropy: one of training images, one of augmented training images.
 
     Formula: int |beta_train - beta_heldout| d alpha, alpha entropies of pixels, beta slopes over depth of the
     layers' summed pre-activations. Range: [0, 1]. Source: Gain and Siegelmann 2020, Abstraction Mechanisms Predict
@@ -61,8 +61,9 @@ def cna_area(
     The paper leaves smoothing and scale open. For each curve, points of equal alpha are averaged, and alpha and beta
     are running means over 25 points in the order of alpha, or a quarter of the points if there are fewer than 100. The
     alphas of both curves are scaled to [0, 1] together, and so are the betas. Both curves are interpolated linearly at
-    100 equidistant alphas of their common range. The integral of the absolute difference, taken as linear in between,
-    is exact. The area is 1 without a common range, and 0 if all alphas or all betas are equal.
+    100 equidistant alphas of their common range. Between these alphas, the difference is taken as linear, and its
+    absolute value is integrated exactly. The area is 1 without a common range, and 0 if all alphas or all betas are
+    equal.
     """
     return _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
 

@@ -17,11 +17,11 @@ def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -
     """Return the area between two smoothed curves, divided by the area of their bounding box. Range: [0, 1].
 
     The absolute difference of betas is integrated over the common range of alpha. The area is 1 without a common range,
-    and 0 if the box has no area. It does not depend on scale and offset of alphas and betas, nor on the order of points
-    or curves. Gain and Siegelmann 2020, eq. 5, do not specify smoothing and scale.
+    and 0 if the box has no area. The area does not depend on scale and offset of alphas and betas, nor on the order of
+    points or curves. Gain and Siegelmann 2020, eq. 5, do not specify smoothing and scale.
 
-    `parity_polygon`, as in the authors' code, gives the signed area of the polygon along one curve and back along the
-    other, with alpha as a function of beta: parts on both sides of a crossing cancel.
+    If `parity_polygon`, alpha is a function of beta, as in the authors' code. A polygon then leads along one curve and
+    back along the other; the result is its area, in which parts on both sides of a crossing cancel.
     """
     curves = smoothed(*first), smoothed(*second)
     alphas, betas = (_in_unit([curve[axis] for curve in curves]) for axis in (0, 1))

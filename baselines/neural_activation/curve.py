@@ -60,7 +60,10 @@ def activity(network: Network, images: Array) -> tuple[Array, Array]:
 
 
 def slopes(sums: Array, include_output_layer: bool) -> Array:
-    """Return the slope (n,) of the least-squares line through sums (n, d) over the layers' numbers 1, ..., d."""
+    """Return the slope (n,) of the least-squares line through sums (n, d) over the layers' numbers 1, ..., d.
+
+    The last layer is left out, unless `include_output_layer`.
+    """
     counted = sums if include_output_layer else sums[:, :-1]
     depth = counted.shape[1]
     if depth < 2:

@@ -2,8 +2,8 @@
 
 The layers are dense layers, convolutions and embeddings. Normalization is not folded, and a shared layer counts once. A
 convolution has a matrix W (inputs, outputs), divided by sqrt(2), for each position of its window; its eigenvalues are
-those of all its matrices. Depthwise and grouped convolutions have the inputs of a single group. Layers with fewer than
-8 or more than 15,000 eigenvalues, zeros included, or with a side above 50,000 are left out.
+those of all its matrices. In a depthwise or grouped convolution, W has the inputs of a single group. Layers with fewer
+than 8 or more than 15,000 eigenvalues, zeros included, or with a side above 50,000 are left out.
 
 WeightWatcher has no rules for one- and three-dimensional convolutions and for multi-head attention. Here such
 convolutions are treated like two-dimensional convolutions, and an attention like four dense layers.

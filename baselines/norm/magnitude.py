@@ -156,8 +156,8 @@ def l3_15_norm(terms: Terms) -> float:
 def trace_norm_prod(terms: Terms) -> float:
     """Logarithm of the product of the layers' trace norms.
 
-    Formula: sum_i ln sum of the singular values of kernel W_i. Source: Neyshabur et al. 2019, arXiv 1805.12076, and its
-    code.
+    Formula: sum_i ln(sum of the singular values of kernel W_i). Source: Neyshabur et al. 2019, arXiv 1805.12076, and
+    its code.
     """
     return _log_prod([values.sum() for values in terms.singular_values])
 

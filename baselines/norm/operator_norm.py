@@ -24,8 +24,8 @@ BYTES = 2**26
 def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int]) -> float:
     """Return the largest singular value of a periodic convolution on a feature map of `sides`, multiples of `strides`.
 
-    At every output frequency, the convolution is a small matrix. It has a row for each pair of an input channel and an
-    input frequency that the stride maps to the output frequency (an alias).
+    At every output frequency, the convolution is a small matrix. With strides, several input frequencies (aliases) have
+    the same output frequency. The matrix has a row for each pair of an input channel and such an input frequency.
     """
     groups, *_, inputs, outputs = layer.kernel.shape
     kernel = layer.kernel.reshape(groups, -1, inputs * outputs)
@@ -41,7 +41,7 @@ def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int])
 
 
 def _frequencies(sides: Sequence[int], strides: Sequence[int]) -> Array:
-    """Return input frequencies (output frequencies, aliases, axes); most complex conjugates are left out."""
+    """Return input frequencies (output frequencies, aliases, axes); of most conjugate pairs, only one is included."""
     coarse = [side // stride for side, stride in zip(sides, strides, strict=True)]
     halved = np.indices([*coarse[:-1], coarse[-1] // 2 + 1]).reshape(len(sides), -1).T
     aliases = np.indices(strides).reshape(len(sides), -1).T

@@ -3,7 +3,7 @@
 `baselines/norm/correlation.py` defines layers and eigenvalues. The measures do not depend on the scale of a layer.
 
 The Marchenko-Pastur law of random matrices is fitted as in WeightWatcher 0.7.7. Eigenvalues are scaled to a mean of 1.
-Their density is estimated with kernels. The law's parameter sigma minimizes the squared difference from this density.
+A kernel density estimate smooths them. The law's parameter sigma minimizes the squared difference from this density.
 For square matrices, WeightWatcher fits a quarter circle of fixed radius 2 to the density of singular values.
 
 Refused: all layers are left out.

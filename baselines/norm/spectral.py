@@ -19,8 +19,8 @@ from baselines.norm.operator_norm import fourier_norm, gram, operator_norm
 def singular_values(subject: Subject, change: bool = False) -> list[Array]:
     """Return the singular values of each kernel as a matrix; with `change`, of its change by training.
 
-    They are square roots of a Gram matrix's eigenvalues, which is much faster than a decomposition. Values below 1e-7
-    of the largest, the resolution of float32, are set to 0.
+    They are computed as square roots of a Gram matrix's eigenvalues, which is much faster than a decomposition. Values
+    below 1e-7 of the largest, the resolution of float32, are set to 0.
     """
     return [_singular_values(subject, change, number) for number in range(len(_maps(subject, change)))]
 

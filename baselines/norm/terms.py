@@ -1,4 +1,4 @@
-"""The terms of measures of norms and margins, and the parameters that such measures share.
+"""The terms from which measures of norms and margins are computed, and the parameters that such measures share.
 
 Symbols: d layers with kernels W_i, initially W0_i; F_i = |W_i|_F^2; S_i the square of W_i's spectral norm, in three
 variants; gamma the output margin.
@@ -39,7 +39,7 @@ class Variant:
     """One of the three definitions of a convolution's spectral norm."""
 
     norms: Callable[..., Array]
-    of: str  #: which convolutions it is about; empty for kernels as matrices
+    of: str  #: the convolutions whose norm it is; empty for kernels as matrices
     work: str
 
 

@@ -28,8 +28,8 @@ def is_right(
     """Return whether each example is classified correctly at each of its `magnitudes` (n, k), as an array (n, k).
 
     `inputs` holds arrays (n, ...), `labels` (n,) true classes. The network runs on each array up to `position`. There,
-    `change` makes perturbed values (N, ...) from N magnitudes (N,) and the values (N, ...) of each array, and the
-    network continues with the perturbed values.
+    `change` takes N magnitudes (N,) and the values (N, ...) of each array, and returns perturbed values (N, ...), with
+    which the network continues.
     """
     number = magnitudes.shape[1]
     size = max(network.batch_size // number, 1)
@@ -60,7 +60,7 @@ def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array,
         raise MeasureUnavailable(f"needs {found}, which this training set lacks")
     step = rng.integers(np.where(has, choices, 1))
     rank = np.arange(len(labels)) - first
-    # Steps are cyclic: within the class from the example on, or over all other classes from the end of the class on.
+    # Cyclic steps behind the example within its class, or behind the last example of its class through all others.
     other = first + (rank + 1 + step) % size if kind == "intra" else (first + size + step) % len(labels)
     return order[has], order[other[has]]
 

@@ -21,7 +21,7 @@ def _penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Ar
 
 @shared
 def penultimate_by_class(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return `penultimate` of the classes with at least two examples in the sample; labels are renumbered from 0."""
+    """Return `penultimate` without classes that have a single example in the sample, and number the others from 0."""
     features, labels = penultimate(subject, n_samples, seed)
     classes, sizes = np.unique(labels, return_counts=True)
     is_kept = np.isin(labels, classes[sizes > 1])

@@ -144,8 +144,9 @@ def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int
     As in the authors' code, units that are constant on all examples, such as dead units, are included; their distance
     from all others is 1. With 7 dead units among the 42 of a network the value is -0.424, without them -0.305.
 
-    Ballester et al. fit weights of several summaries to gaps. In degree 0 the mean life is the mean death, and the mean
-    midlife half of it. The sign is that of the authors' later work, which increases deaths to reduce the gap.
+    Ballester et al. fit a weighted sum of several summaries to gaps. In degree 0, all births are 0: the mean life is
+    the mean death, and the mean midlife is half the mean death. The sign is that of the authors' later work, which
+    increases deaths to reduce the gap.
     """
     return -float(np.mean(deaths(subject, n_samples, n_units, seed)))
 

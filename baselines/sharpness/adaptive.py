@@ -7,8 +7,8 @@ Weights: as trained.
 
 rho: size of the changes relative to the weights. The authors tried the defaults on residual networks.
 normalize_logits: L is the mean cross-entropy of softmax((z - mean z) / |z - mean z|), z the logits of an example, mean
-    and Euclidean norm over the classes; otherwise of softmax(z). Most experiments of Andriushchenko et al. normalize:
-    otherwise a network with large logits looks flat at correctly classified examples.
+    and Euclidean norm over the classes; if false, of softmax(z). Most experiments of Andriushchenko et al. normalize,
+    since without this, a network with large logits looks flat at correctly classified examples.
 n_samples: training examples; Andriushchenko et al. take 1024.
 """
 
@@ -112,8 +112,9 @@ def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048,
     Formula: L(w + rho T^2 g / |T g|) - L(w), T = diag(|w|), w the weights, L the mean cross-entropy, g its gradient; 0
     if T g = 0. Source: Kwon et al. 2021, arXiv 2102.11600. Work: 1 backward pass + 1 forward pass.
 
-    Adaptive sharpness of ASAM: the step approximates the largest rise within |u / w| <= rho. For training, Kwon et al.
-    add 0.01 to T because of weights near 0, and leave biases in absolute units; here T is diag(|w|) for all weights.
+    Adaptive sharpness of ASAM: the step approximates the change u with the largest rise, for |u / w| <= rho. For
+    training, Kwon et al. add 0.01 to T because of weights near 0, and leave biases in absolute units; here T is
+    diag(|w|) for all weights.
 
     Args:
         rho: length of the step; the default is that of Kwon et al. for CIFAR-10.

@@ -16,7 +16,7 @@ from baselines.sharpness.scales import weight_space
 from baselines.sharpness.search import LARGEST, largest_harmless
 from baselines.sharpness.weight_space import Losses, WeightSpace
 
-# An attack has the sizes of the PGDL starting kit.
+# Sizes of an attack, as in the PGDL starting kit
 N_STEPS = 20
 N_RESTARTS = 3
 BATCH_SIZE = 64

@@ -49,7 +49,7 @@ def neg_local_entropy(
     Up to a constant that depends on gamma and the number of weights, this is -ln int exp(-L(w') - gamma |w' - w|^2 / 2)
     dw'. As L is a mean and not a sum, the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly
     smaller if the loss varies little among draws: by less than 1 % on networks of a shipped task. The code of Bisla et
-    al. loses the sign of L, and its noise has the deviation 1 / gamma, here gamma^(-1/2).
+    al. loses the minus sign of L, and the deviation of its noise is 1 / gamma; here it is gamma^(-1/2).
 
     Args:
         gamma: inverse variance of the noise.

@@ -75,7 +75,7 @@ def pacbayes_optimized(
 def complexity(logarithms: Array, distance: float, m: int) -> float:
     """Return the right side of the formula of `pacbayes_optimized`, in nats, for the best lambda.
 
-    `logarithms` (n_weights,) are of the noise's standard deviations; `distance` is |w - w0|^2, `m` as in the formula.
+    `logarithms` (n_weights,) are the logarithms of the noise's standard deviations; `distance` is |w - w0|^2.
     """
     n, variances = len(logarithms), float(np.sum(np.exp(2 * logarithms), dtype=np.float64))
     total, best = float(np.sum(logarithms, dtype=np.float64)), math.inf
@@ -88,7 +88,7 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """Return the prior's variance lambda that minimizes the divergence, or its largest value if that is smaller."""
+    """Return the prior's variance lambda that minimizes the divergence, or the largest allowed lambda if it is less."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 

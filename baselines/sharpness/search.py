@@ -16,7 +16,7 @@ INTERVAL = 2e-2
 #: The search also ends at a harmless scale at which at most this fraction of the margin is left.
 LITTLE = 1e-2
 
-#: Largest ratio between a scale and its prediction from a single margin.
+#: Largest factor between a scale and the next scale, if the latter is predicted from a single margin.
 FARTHEST = 16.0
 
 #: Until the result is bracketed, steps in the logarithm grow by at least this factor.
@@ -29,11 +29,12 @@ def largest_harmless(
     """Return the largest scale of changes at which at most `accuracy_drop` of all predictions become wrong.
 
     The accuracy is a step function of the scale, so the search follows a margin: the k-th largest, k the number of
-    predictions that must stay right. The lost fraction of this margin is about a power of the scale, so in logarithms a
-    line predicts the next scale. Once harmless and harmful scales bracket the result, Brent's method takes over. The
-    search ends when the bracket is within `INTERVAL`, or at a harmless scale that leaves `LITTLE` of the margin. The
-    result is the root of the line through the last two scales, with an error of 0.1 % for smooth margins. If the margin
-    crosses 0 several times, the result is the smallest crossing that the search meets. Range: [SMALLEST, largest].
+    predictions that must stay right. The lost fraction of this margin is about a power of the scale, so the next scale
+    is predicted by a line through logarithms. Once harmless and harmful scales bracket the result, Brent's method takes
+    over. The search ends when the bracket is within `INTERVAL`, or at a harmless scale that leaves `LITTLE` of the
+    margin. The result is the root of the line through the last two scales, with an error of 0.1 % for smooth margins.
+    If the margin crosses 0 several times, the result is the smallest crossing that the search meets. Range: [SMALLEST,
+    largest].
 
     Args:
         margins: returns the margins (n,) of all predictions after changes of a given scale.
@@ -55,7 +56,7 @@ def largest_harmless(
         return known[logarithm]
 
     def beyond(logarithm: float) -> float:
-        """Return the excess, or 0 to end the search: if `LITTLE` of the margin is left, and the line is determined."""
+        """Return the excess, or 0, which ends the search, if at most `LITTLE` is left and a line is determined."""
         found = excess(logarithm)
         is_told = sum(abs(one) < math.log(FARTHEST) for one in known.values()) > 1
         return 0.0 if is_told and -LITTLE <= found <= 0 else found

@@ -95,7 +95,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
 
 
 def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
-    """Yield samples, each for a descent and the accuracy after the descent; examples take turns in random order."""
+    """Yield samples from repeated permutations of the examples, each for a descent and the accuracy afterwards."""
     order, number = np.empty(0, int), N_STEPS * BATCH_SIZE + ATTACKED
     while True:
         while len(order) < number:
