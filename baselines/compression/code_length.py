@@ -38,8 +38,8 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
     frequencies. Every other parameter takes 32 bits. The value is the smallest of the bounds for 1 to 8 bits per
     weight.
 
-    The authors train only the coordinates in a random subspace, and quantize during training, so their bounds are below
-    1. Here the weights of the trained network are rounded without further training. With more weights than training
+    The authors train only the coordinates in a random subspace, and quantize during training, which makes their bounds
+    small. Here the weights of the trained network are rounded without further training. With more weights than training
     examples, the bound p is nearly 1, and the value is about the bits per weight times the weights per example. The
     authors use Catoni's bound with the best parameter, which nearly equals the bound used here.
     """

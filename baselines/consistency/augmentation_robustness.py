@@ -26,17 +26,16 @@ ASPECT = 0.3  #: aspect ratio of the narrowest erased rectangle
 
 @measure(Need.CLASSES, Need.QUANTITIES)
 def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Penalty for predictions that change if training images are flipped, cropped, or erased: runner-up of PGDL.
+    """Penalty for predictions that change if training images are flipped, cropped, or partly erased: runner-up of PGDL.
 
     Formula: mean over images x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t), p the
     predicted probabilities. Range: [0, 27]. Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 forward passes.
-    Draws: depend on the order of examples. Refused: inputs are not images of 1, 3 or 4 channels, the first three of
-    which are colours.
+    Draws: depend on the order of examples. Refused: inputs are not images of 1, 3 or 4 channels.
 
     Each image undergoes seven transformations t. P_t is 6 for a horizontal flip, 1 for a random saturation, 2 for a
     central crop, 3 for Sobel edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random
-    rectangle set to 0. Pixels are in [0, 1]. At chance accuracy the value is meaningless: a network with constant
-    outputs has the best value, 0.
+    rectangle set to 0. Pixels must be in [0, 1]; a fourth channel is not a colour. At chance accuracy the value is
+    meaningless: a network with constant outputs has the best value, 0.
     """
     require_unit_range(subject)
     inputs = subject.sample(n_samples, seed).inputs

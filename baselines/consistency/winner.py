@@ -83,7 +83,7 @@ def augmentation_robustness_runner_up(
     Formula: sum over images x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t), p the
     predicted probabilities. Range: [0, inf). Source: Aithal et al. 2021, arXiv 2101.06459, and their submission, team
     Always Generalize. Work: 8 forward passes over min(m, 12,864) examples. Draws: depend on the order of examples.
-    Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
+    Refused: inputs are not images of 1, 3 or 4 channels.
 
     The team's final submission consists of this term alone. Transformations t and penalties P_t are those of
     `augmentation_robustness_penalty`, with five differences. The dataset is read from its start, unshuffled, and at

@@ -31,7 +31,7 @@ def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Ar
         value: points (rows, n) -> values (rows,) and gradients (rows, n); called once for each step.
         start: centres (rows, n) of the boxes, where the ascent starts.
         at_start: values and gradients at `start`.
-        radii: half sides of the boxes, (rows, n) or (rows, 1); the first steps are twice as long.
+        radii: half sides of the boxes, (rows, n) or (rows, 1); the first steps are twice as long as these.
     """
 
     def within(points: Array) -> Array:

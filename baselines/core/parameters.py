@@ -9,7 +9,7 @@ fft_size: "layer": feature maps have the layer's own size, and periodic borders 
 folded: fold normalization into the weights; parameters are then kernels and biases.
 fraction: fraction of the ratios r to which the line through the origin is fitted; the largest are left out.
 high: highest magnitude.
-low: lowest magnitude: an angle in degrees, a share of width or height, or an amount.
+low: lowest magnitude: an angle in degrees, a fraction of width or height, or an amount of colour jitter.
 margin_floor: lower bound of gamma; smaller and negative values are replaced by it.
 method: "trapezoid": the trapezoidal rule; "exact": the exact integral of the piecewise linear curve.
 min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out.

@@ -9,7 +9,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import is_linear, looks_like
 
-#: Number of examples whose outputs are tested: they may not be logits.
+#: Number of examples whose outputs are tested, because outputs may be probabilities in place of logits.
 LOOKED_AT = 32
 
 #: Layers whose inputs are indices or categories, not quantities.
@@ -84,7 +84,7 @@ def _require_logits(subject: Subject) -> None:
 
 @shared
 def _found_instead(subject: Subject) -> str | None:
-    # `require_classes` reports all other networks without logits. Linear networks may return such numbers by chance.
+    # `require_classes` refuses networks with `no_logits`. Linear outputs may look like probabilities by chance.
     if subject.nodes.no_logits or is_linear(subject.nodes):
         return None
     return looks_like(subject.network.outputs(subject.examples.inputs[:LOOKED_AT])[0])

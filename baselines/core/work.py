@@ -37,7 +37,7 @@ class Sizes(NamedTuple):
 
 
 def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
-    """Return how many examples all passes of a measure take together, given the text of its work.
+    """Return how many examples all forward and all backward passes of a measure take, given the text of its work.
 
     A pass without a number of examples is over `n_samples` examples; None means the whole training set.
     """
@@ -49,7 +49,7 @@ def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
 
 
 def cost_of(work: str, *, takes_gradients: bool) -> Cost:
-    """Return the cost for the text `work`, with one class and 100 weight layers. Text after a semicolon counts, too."""
+    """Return the cost of `work` for one class and 100 weight layers. Text after a semicolon counts, too."""
     symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"forward": 0.0, "backward": 0.0}
     for factor, direction, _ in _TERM.findall(work):
         times[direction] += _product(factor, symbols)

@@ -107,7 +107,7 @@ def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
 def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Mean logarithm of the Jacobian's norm, times the input's norm, divided by the norm of the logits.
+    """Mean logarithm of a ratio: the Jacobian's norm times the input's norm, divided by the norm of the logits.
 
     Formula: E ln(|d f / d x|_F |x| / |f|), f the logits of kappa classes, x the input. Source: Novak et al. 2018, arXiv
     1802.08760. Work: kappa backward passes.
@@ -130,8 +130,8 @@ def geometric_complexity(subject: Subject, *, n_samples: int = 2048, seed: int =
     Formula: E |d f / d x|_F^2, f the logits of kappa classes, x the input. Range: [0, inf). Source: Dherin, Munn, Rosca
     and Barrett 2022, arXiv 2209.13083. Work: kappa backward passes.
 
-    Geometric complexity is a discrete Dirichlet energy: |W|_F^2 for a linear network with weights W, 0 for constant
-    outputs. It exceeds the square of `input_jacobian_norm` by the variance of the norm over examples. Dherin et al.
-    take all training examples, or a batch.
+    Geometric complexity is a discrete Dirichlet energy. It is |W|_F^2 for a linear network with weights W, and 0 for
+    constant outputs. It exceeds the square of `input_jacobian_norm` by the variance of the norm over examples. Dherin
+    et al. take all training examples, or a batch.
     """
     return float(np.mean(jacobian_norms(subject, n_samples, seed, "logits") ** 2))

@@ -41,7 +41,7 @@ def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -
 
 
 def _directions(n_classes: int, n_probes: int, seed: int) -> Array:
-    """Return coefficients (rows, classes) of centred logits; for many classes, of random combinations of logits."""
+    """Return rows (rows, classes) whose products with the logits are centred logits, or random combinations of them."""
     combined = np.eye(n_classes)
     if n_classes > n_probes:
         signs = stream("signs of the tangent kernel", seed).choice([-1.0, 1.0], (n_probes, n_classes))

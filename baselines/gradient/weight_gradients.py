@@ -36,7 +36,7 @@ def weight_gradients(
 def relative_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float, float]:
-    """Return the results of `weight_gradients` for gradients divided by e^s, then s; no square underflows.
+    """Return the results of `weight_gradients` for gradients divided by e^s, and s; the division prevents underflow.
 
     Labels are the true labels (`label` "true") or drawn from the predicted probabilities ("model"). If `folded`,
     weights are kernels and biases, with normalization folded.

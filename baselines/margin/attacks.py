@@ -1,6 +1,6 @@
 """Training errors under attacks, which are small changes of all pixels along gradients.
 
-epsilon: largest change of a pixel, as a fraction of the difference of the largest and smallest number in the sample.
+epsilon: largest change of a pixel, as a fraction of the inputs' range: the largest minus the smallest number.
 """
 
 from typing import Any

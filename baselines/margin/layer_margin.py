@@ -97,7 +97,7 @@ def _lengths(slopes: Any) -> Any:
 
 
 def _moments(features: Any) -> tuple[Any, Any]:
-    """Return the mean (features,) of a batch of features (n, ...), and squared distances (n,) from it."""
+    """Return the mean (features,) of a batch of features (n, ...), and the rows' squared distances (n,) from it."""
     rows = tf.reshape(features, (-1, math.prod(features.shape[1:])))
     first = rows[0]
     apart = rows - first  # the variance of constant features is then exactly 0

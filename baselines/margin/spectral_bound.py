@@ -25,8 +25,8 @@ def log_spec_init(terms: Terms, *, delta: float = 0.01) -> float:
 
     Formula: ln((prod_i S_i sum_j |W_j - W0_j|_F^2 / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m /
     delta)) / gamma^2), d kernels W_i, initially W0_i, with squared spectral norms S_i, windows of side k_i and c_i
-    output channels; m inputs of longest side n and, after constant layers, norm <= B; gamma the 10th percentile of the
-    margins, delta the probability of failure. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 25.
+    output channels; m inputs, n their longest side, B their largest norm after constant layers; gamma the 10th
+    percentile of the margins, delta the probability of failure. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 25.
     """
     return _bound(terms, terms.fro_change, delta)
 
@@ -37,8 +37,8 @@ def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
 
     Formula: ln((prod_i S_i sum_j F_j / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) /
     gamma^2), d kernels with squared Frobenius norms F_i, squared spectral norms S_i, windows of side k_i and c_i output
-    channels; m inputs of longest side n and, after constant layers, norm <= B; gamma the 10th percentile of the
-    margins, delta the probability of failure. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 26.
+    channels; m inputs, n their longest side, B their largest norm after constant layers; gamma the 10th percentile of
+    the margins, delta the probability of failure. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 26.
     """
     return _bound(terms, terms.fro, delta)
 

@@ -65,7 +65,7 @@ def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
 
 
 def _slopes(entries: Any, others: Any) -> Any:
-    """Return `entries` (n, classes), but where `others` is 0, minus the sum of the entries where `others` is 1."""
+    """Return `entries` (n, classes) with new values where `others` is 0: minus the sum of the row's other entries."""
     found = entries * others
     return found - (1 - others) * tf.reduce_sum(found, axis=1, keepdims=True)
 
@@ -81,7 +81,10 @@ Derivative = Callable[[Any], Any]
 
 
 def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivative], inputs: Array) -> Array:
-    """Return for each of the inputs (n, ...) the sum over all logits of the derivative that `forward` returns: (n,)."""
+    """Return sums (n,) of derivatives over all logits, a sum for each of the inputs (n, ...).
+
+    `forward` returns the derivative for a batch of inputs. `key` identifies `forward` (see `Network.in_batches`).
+    """
 
     def run(batch: Any, first: Any) -> tuple[Any]:
         return (_sum(forward(batch), first, network),)
@@ -97,7 +100,7 @@ def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivat
 
 
 def _sum(derivative: Derivative, first: Any, network: Network) -> Any:
-    """Return the sum (n,) of a derivative over the logits from number `first` on, at most `AT_ONCE` logits."""
+    """Return the sum (n,) of a derivative over at most `AT_ONCE` logits, from number `first` on."""
     # Traced once, in a graph: in a loop, TensorFlow's gradient of max pooling would be several times slower.
     once = derivative if tf.executing_eagerly() else tf.function(derivative, autograph=False)
     numbers = range(min(AT_ONCE, network.n_classes))

@@ -64,7 +64,7 @@ class Node:
 
     @property
     def scales(self) -> bool:
-        """Whether the node's weights only scale and shift."""
+        """Whether the node's weights only scale and shift values."""
         return self.kind in _SCALES
 
     @property

@@ -51,7 +51,7 @@ def loss_moments(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, 
 
 
 def weight_moments(network: Network, inputs: Any, slopes: Slopes) -> tuple[Any, Any]:
-    """Return sum_i g_i and sum_i g_i^2, both (weights,), for the gradients g_i of a function of example i's logits.
+    """Return sum_i g_i and sum_i g_i^2, both (weights,), g_i the gradient of a function of example i's logits.
 
     `slopes` computes the function's gradients in the logits. The order of weights differs from that of
     `Network.variables`.

@@ -28,7 +28,7 @@ def curve(
 def input_entropies(images: Array, n_bins: int, value_range: tuple[float, float]) -> Array:
     """Return the entropies (n,), in nats, of the pixels of images (n, ...). Range: [0, ln n_bins].
 
-    They are computed from histograms over `value_range`; pixels outside this range count as its ends.
+    The entropies are computed from histograms over `value_range`; pixels outside this range count as its ends.
     """
     low, high = value_range
     scale = n_bins / (high - low) if high > low else 0.0

@@ -33,7 +33,7 @@ def squared_path_norm(subject: Subject) -> float:
     """Return the sum of the logits for an input of ones, with all weights of the network squared.
 
     Batch normalization and constants are folded first. Then kernels, biases, and the remaining signs, shifts and
-    constants are squared. The result is at least the smallest and at most the largest positive float64.
+    constants are squared. The result is clipped to the range of positive float64 numbers.
     """
     folded = subject.folded.description
     begin = weights_begin(folded.nodes)

@@ -128,7 +128,7 @@ def bounded_exp(value: float) -> float:
 def norm_measure(
     *needs: Need, spectral: bool = False, margin: Callable[..., float] | None = None, normalizable: bool = True
 ) -> Callable[[Callable[..., float]], Complexity]:
-    """Register a function of `Terms` as a measure, or as a measure for each variant of the spectral norm.
+    """Register a function of `Terms` as a measure; if `spectral`, as a measure for each variant of the spectral norm.
 
     The measure takes the keyword parameters of the function and of all functions that compute norms and margin.
 

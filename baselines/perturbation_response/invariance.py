@@ -165,7 +165,7 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
         Schiff et al. take a tenth of the training set, 5,000 images; a tenth of a small set would be too noisy.
 
         Args:
-            share: share of the training set, in (0, 1].
+            share: fraction of the training set, in (0, 1].
             n_least: smallest number of perturbed images. If the training set is smaller, each image is taken at several
                 magnitudes.
         """

@@ -93,7 +93,7 @@ def mixup_curve(
 def mixup_responses(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Return shares a (k,), and for each example x whether (1 - a) x + a x' is assigned to the class of x: (n, k).
+    """Return shares a (k,), and whether (1 - a) x + a x' is assigned to the class of x, for n pairs x, x': (n, k).
 
     Shares are equidistant from 0 to 1/2; for partners x' of other classes ("inter"), 1/2 is left out. Each example x
     has the same partner at all shares. Examples without a possible partner are left out.

@@ -57,8 +57,8 @@ def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 
 def neural_collapse_nc4(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Neural collapse NC4: how often the class of the nearest mean differs from the predicted class.
 
-    Formula: mean of 1[argmin_c |h - mu_c| != argmax_c f_c(x)], h the penultimate representation of x, mu_c its mean
-    over class c (if the sample contains c), f the logits. Range: [0, 1]. Source: Papyan, Han and Donoho 2020, arXiv
+    Formula: mean of 1[argmin_c |h - mu_c| != argmax_c f_c(x)], h the penultimate representation of x, mu_c the mean of
+    h over class c (if the sample contains c), f the logits. Range: [0, 1]. Source: Papyan, Han and Donoho 2020, arXiv
     2008.08186.
     """
     _, answers = logits(subject, n_samples, seed)

@@ -67,7 +67,7 @@ def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 
 
 
 def class_means(features: Array, labels: Array) -> tuple[Array, Array]:
-    """Return class means (classes, features), float64, and numbers of examples (classes,)."""
+    """Return class means (classes, features), float64, and each class's number of examples (classes,)."""
     members = np.eye(labels.max() + 1)[labels]
     sizes = members.sum(axis=0)
     sums = [product(members[some].T, features[some].astype(np.float64)) for some in _slices(features)]

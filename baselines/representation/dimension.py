@@ -56,7 +56,7 @@ def slope(ratios: Array, fraction: float) -> float:
 
 
 def _two_nearest(points: Array) -> Array:
-    """Return each point's exact distances (n, 2) from two neighbours: the nearest according to rounded distances."""
+    """Return exact distances (n, 2) of each point from the two neighbours that are nearest by rounded distances."""
     found = np.zeros((len(points), len(points)))
     for start in range(0, points.shape[1], COLUMNS):  # in parts, since all points in float64 would be large
         part = points[:, start : start + COLUMNS].astype(np.float64)

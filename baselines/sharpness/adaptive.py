@@ -47,8 +47,8 @@ def adaptive_sharpness_worst_linf(
     Draws: depend on the order of examples.
 
     Adaptive worst-case l_infinity m-sharpness. For each batch, Auto-PGD ascends from the trained weights along the
-    gradient's sign, and its largest loss is taken. The momentum is that of Auto-PGD; the authors' code uses an older
-    point in the momentum term.
+    gradient's sign, and the largest loss on the way is taken. The momentum is that of Auto-PGD; the authors' code uses
+    an older point in the momentum term.
 
     Args:
         n_steps: steps of each ascent.

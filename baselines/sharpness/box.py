@@ -71,7 +71,7 @@ def walk(
     space: WeightSpace, step: Callable[[Array], Array], middle: Array, radii: Array, seeds: list[int],
     losses: Losses = cross_entropies,
 ) -> Array:  # fmt: skip
-    """Make `N_STEPS` steps in a box, from a random point of its inner half. Return the last point (n,).
+    """Make `N_STEPS` steps in a box, from a random point of the box of half the size. Return the last point (n,).
 
     The box has the centre `middle` (n,) and half sides `radii` (n,). Each step differentiates `losses(logits, labels)`
     on the next batch; `step` turns the mean gradient (n,) into a change (n,) of the point.

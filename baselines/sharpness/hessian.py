@@ -106,7 +106,7 @@ def effective_dimensionality(
 
 @shared
 def leading_eigenvalues(subject: Subject, n_steps: int, n_samples: int, seed: int) -> Array:
-    """Return eigenvalues (n_steps,) of the Hessian in the kernels, by `n_steps` steps of Lanczos' iteration."""
+    """Return eigenvalues (n_steps,) of the Hessian with respect to the kernels, by Lanczos' iteration."""
     space = WeightSpace(subject.network, subject.sample(n_samples, seed), are_kernels=True)
     what = f"{n_steps} vectors of {len(space):,} weights"
     require_memory(4 * (n_steps + VECTORS) * len(space), what, "try a smaller n_steps, or more memory")

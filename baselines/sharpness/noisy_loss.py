@@ -54,7 +54,7 @@ def neg_local_entropy(
     Args:
         gamma: inverse variance of the noise.
     """
-    from scipy.special import logsumexp  # here: listing the measures must not wait for it
+    from scipy.special import logsumexp  # here, so that listing the measures is fast
 
     losses = _losses(subject, gamma**-0.5, n_draws, n_samples, seed)
     return max(math.log(n_draws) - float(logsumexp(-losses)), 0.0)

@@ -56,7 +56,7 @@ N_ROUNDS, TOLERANCE = 1000, 1e-6
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int = 2048, seed: int = 0) -> float:
-    """Smallest sum of loss rise and divergence for noise whose variances are products of row and column factors.
+    """Smallest sum of loss rise and divergence under noise on the weights, with a variance factor for each channel.
 
     Formula: sum over kernels w of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of the
     Hessian of the mean cross-entropy with kappa classes. Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama

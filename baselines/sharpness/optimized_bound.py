@@ -44,10 +44,10 @@ def pacbayes_optimized(
     predictions are wrong.
 
     Gradient descent on s, with a draw of noise for each step, minimizes the authors' objective: cross-entropy over ln 2
-    plus the square root of half the right side. The authors' optimization takes hours. Here w is fixed, since moving w
-    would train another network; lambda is optimal at every step; Adam replaces RMSprop; and logarithms of deviations
-    change by up to `step_size` per step. This short descent does not converge: on two networks of the shipped tasks,
-    five times as many steps reduce the value by 7 %, and other seeds change it by 1 to 2 %.
+    plus the square root of half the formula's right side. The authors' optimization takes hours. Here w is fixed, since
+    moving w would train another network; lambda is optimal at every step; Adam replaces RMSprop; and logarithms of
+    deviations change by up to `step_size` per step. This short descent does not converge: on two networks of the
+    shipped tasks, five times as many steps reduce the value by 7 %, and other seeds change it by 1 to 2 %.
 
     For networks with more weights than training examples, the bound p is usually nearly 1, and -ln(1 - p) still tells
     networks apart. e is a mean over draws and examples, without a term for the error of this mean. Weights are kernels
@@ -88,7 +88,7 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """Return the prior's variance lambda that minimizes the divergence, or the largest allowed lambda if it is less."""
+    """Return the prior's variance lambda that minimizes the divergence, but at most the largest allowed lambda."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 

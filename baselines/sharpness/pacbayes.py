@@ -8,8 +8,8 @@ Weights: folded. Draws: depend on the order of input dimensions. Work: about 70 
 sigma'; the measures share them.
 
 accuracy_drop: tolerated loss of training accuracy, a mean over draws, in (0, 1] (0.1: from 0.95 to 0.85). sigma is the
-    largest scale up to 2 that costs no more. It is the standard deviation of normal noise on all kernels and biases.
-    For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
+    largest scale up to 2 that costs no more than this. It is the standard deviation of normal noise on all kernels and
+    biases. For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
 n_draws: draws of the noise, the same for every scale. For these draws, the search finds sigma to 0.1 %.
 include_bias: include biases in w, w0 and n.
 """

@@ -42,7 +42,7 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
 
 
 def _forward(network: Network, place: int, images: Any) -> Derivative:
-    """Return a function whose sum over classes is the relative flatness (n,) of single examples' losses.
+    """Return a derivative whose sum over all logits is the relative flatness (n,) of each example's loss.
 
     For inputs x and outputs z of the layer, H_st = x x' (H_z)_st, so the formula gives |x|^2 Tr(W H_z W'). H_z is J' A
     A' J, J the Jacobian of the logits in z, A = (I - p 1') diag(sqrt(p)), p the predicted probabilities.

@@ -53,7 +53,7 @@ def sharpness_starter_kit(
     """
     if parity_descent:
         return -_ratio_of_the_kit(subject, accuracy_drop, seed)
-    is_folded = not subject.nodes.is_normalized  # then folding changes nothing, and sharpness_mag_flatness is shared
+    is_folded = not subject.nodes.is_normalized  # folding then changes nothing, but shares the search
     return -box_scale(subject, accuracy_drop, seed, is_relative=True, is_folded=is_folded)
 
 

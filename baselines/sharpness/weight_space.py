@@ -62,13 +62,13 @@ class WeightSpace:
         return float(loss) / len(self.sample), slope / len(self.sample)
 
     def batch_loss(self, point: Array, some: slice, losses: Losses) -> float:
-        """Return the sum of `losses(logits, labels)` over the examples `some`, one batch, at a point (n,)."""
+        """Return the sum of `losses(logits, labels)` over a batch `some` of examples, at a point (n,)."""
         return float(self._run(("loss at", losses), functools.partial(_loss_at, losses), point, some))
 
     def batch_gradient(
         self, point: Array, some: slice | Array, losses: Losses = cross_entropies
     ) -> tuple[float, Array]:
-        """Return the sum of `losses(logits, labels)` over examples `some`, and its gradient (n,), at a point (n,)."""
+        """Return the sum of `losses(logits, labels)` over a batch `some`, and its gradient (n,), at a point (n,)."""
         loss, slope = self._run(("gradient at", losses), functools.partial(_gradient_at, losses), point, some)
         return float(loss), slope.numpy()
 

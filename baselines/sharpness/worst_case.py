@@ -8,8 +8,8 @@ Weights: folded. Draws: depend on the order of input dimensions and of examples.
 examples and 10 forward passes over 640 examples for alpha, as much for alpha'; the measures share them.
 
 accuracy_drop: tolerated loss of accuracy on 640 training examples, in (0, 1] (0.1: from 0.95 to 0.85). alpha is the
-    largest scale up to 2 at which an attack costs no more. The attack changes each parameter, also biases, by at most
-    alpha; for alpha', a parameter w by at most alpha' |w|. Each attack takes 20 steps along the sign of the loss'
+    largest scale up to 2 at which attacks cost no more than this. An attack changes each parameter, also biases, by at
+    most alpha; for alpha', a parameter w by at most alpha' |w|. Each attack takes 20 steps along the sign of the loss'
     gradient from each of 3 random starts.
 include_bias: include biases in w, w0 and n.
 """
@@ -85,7 +85,7 @@ def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: in
 def sharpness_mag_init(
     subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
 ) -> float:
-    """PAC-Bayes bound as sharpness_init, for changes of the weights in proportion to each weight.
+    """PAC-Bayes bound like sharpness_init, for changes of the weights in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w - w0|^2 / n) / (eps^2 + alpha'^2 |w_i - w0_i|^2)) +
     ln(m / alpha') + 10, eps = 0.001, delta = 0.05, alpha' |w_i| the half sides of the largest box in which attacks cost
@@ -101,7 +101,7 @@ def sharpness_mag_init(
 def sharpness_mag_orig(
     subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
 ) -> float:
-    """PAC-Bayes bound as sharpness_orig, for changes of the weights in proportion to each weight.
+    """PAC-Bayes bound like sharpness_orig, for changes of the weights in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w|^2 / n) / (eps^2 + alpha'^2 w_i^2)) + ln(m /
     alpha') + 10, eps = 0.001, delta = 0.05, alpha' |w_i| the half sides of the largest box in which attacks cost at

@@ -21,8 +21,9 @@ class _Cavity(NamedTuple):
 def log_probability(covariance: Array, signs: Array, noise: float) -> float:
     """Return ln P(signs_i (f_i + e_i) > 0 for all i), f ~ N(0, covariance), e_i ~ N(0, noise). Range: (-inf, 0].
 
-    `covariance` is (n, n), `signs` are 1 or -1 (n,). A normal density with matching moments replaces each sign
-    (Rasmussen and Williams 2006, algorithm 3.5). The result is exact for independent variables, and close for others.
+    `covariance` is (n, n), `signs` are 1 or -1 (n,). A normal density with matching moments replaces the condition on
+    each sign (Rasmussen and Williams 2006, algorithm 3.5). The result is exact for independent variables, and close for
+    others.
     """
     found = -np.inf
     for value in _sweeps(covariance.astype(np.float64), signs.astype(np.float64), noise):
