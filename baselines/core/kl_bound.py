@@ -1,4 +1,4 @@
-"""A PAC-Bayes bound on the test error, computed from the training error and a complexity by inverting kl."""
+"""A PAC-Bayes bound on the test error, from the training error and a complexity, by inverting the relative entropy."""
 
 import math
 

@@ -31,7 +31,7 @@ def kind_of(layer: Any) -> str:
 
 
 def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array, ...]]:
-    """Return the layer inside wrappers without effect in inference mode, and the weights that it effectively applies.
+    """Return the layer inside wrappers that do nothing in inference mode, and the weights that the layer applies.
 
     `arrays` are the weights of `layer` in the order of `get_weights()`. Spectral normalization stores the divided
     kernel during training, so it has no effect afterwards. A low-rank update (LoRA) of the layer is added to its

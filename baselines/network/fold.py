@@ -3,7 +3,7 @@
 Without folding, weights before a batch normalization could have any scale, since the normalization cancels it. Directly
 after a weight layer, the scale and the shift of a batch normalization move into the layer. After pooling or an
 activation such as ReLU, only the magnitude of the scale moves back into the weight layer. Otherwise, such as after a
-sum of branches, the magnitude moves forward into the weight layers that read the output. A sign and a shift may remain.
+sum of branches, the magnitude moves forward into the weight layers that read the sum. A sign and a shift may remain.
 
 Constant factors of layers (`Rescaling`, `Normalization`) move likewise, and also through sums. A constant layer before
 all weights belongs to the input and stays. A constant that cannot move into a weight layer stays, too.
@@ -67,7 +67,7 @@ def fold_scales(network: Nodes) -> Nodes:
 
 
 def _normalizes_channels(norm: Node) -> bool:
-    """Whether a layer normalizes over channels or groups of channels, unlike Keras' "RMS scaling"."""
+    """Whether a layer normalizes over channels or groups of channels, without Keras' option `rms_scaling`."""
     axes = norm.config["axis"]
     return not norm.config.get("rms_scaling") and (axes == -1 or (isinstance(axes, list) and -1 in axes))
 

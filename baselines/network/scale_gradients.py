@@ -12,7 +12,8 @@ def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: An
     """Return the gradients (n, *shape) with respect to each trained weight of a normalization or PReLU, in their order.
 
     `entering` are the inputs (n, ...) of the node, `slope` is the gradient (n, ...) with respect to its outputs. Raises
-    `MeasureUnavailable` for Keras' "RMS scaling", and for a group normalization whose channels are not the last axis.
+    `MeasureUnavailable` for Keras' option `rms_scaling`, and for a group normalization whose channels are not the last
+    axis.
     """
     if node.kind == "PReLU":
         shared = [axis for axis, size in enumerate(weights[0].shape, 1) if size == 1]

@@ -44,7 +44,7 @@ def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
 
 
 def evidence(squares: Array, projected: Array, total: float, number: int) -> float:
-    """Return the log evidence, maximized over both precisions, divided by the `number` of targets.
+    """Return the log evidence per target, maximized over the precisions of the weights and of the `number` targets.
 
     `squares` (r,) are the nonzero squared singular values of the features, `projected` (r,) the projections of the
     targets onto the left singular vectors; `total` is the sum of the squared targets.
