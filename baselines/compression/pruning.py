@@ -38,8 +38,8 @@ def pruning_tolerance(
     The smallest weights are set to zero first; biases are not pruned. Bisection finds the fraction to 1/4096.
 
     Args:
-        per_layer: prune the same fraction of each kernel; otherwise prune the smallest weights of the whole network,
-            which depends on the scales of layers.
+        per_layer: prune the same fraction of each kernel. If false, prune the smallest weights of the whole network;
+            the value then depends on the scales of layers.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]

@@ -47,11 +47,11 @@ def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int
     Formula: m E <w - w0, g_i>^2, w the weights, initially w0, g_i the gradient of example i's cross-entropy, m
     examples. Range: [0, inf).
 
-    Approximate IIW: m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the relative entropy between
-    Gaussians around w and around w0, both with the covariance F^-1 / m. Weights trained on bootstrap samples have about
-    this covariance. The authors' prior is trained on held-out data; here its mean is w0. For each array of weights, the
-    authors' code squares a mean over batches, and this mean vanishes at a stationary point. The code leaves out biases
-    and the factor m.
+    Approximate IIW: m (w - w0)' F (w - w0) with the empirical Fisher matrix F. This is twice the relative entropy
+    between Gaussians around w and around w0, both with the covariance F^-1 / m. Weights trained on bootstrap samples
+    have about this covariance. The authors' prior is trained on held-out data; here its mean is w0. For each array of
+    weights, the authors' code squares a mean over batches, and this mean vanishes at a stationary point. The code
+    leaves out biases and the factor m.
 
     Args:
         n_samples: training examples on which F is estimated; m is the size of the whole training set.

@@ -65,7 +65,7 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
     arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550.
 
     Baratin et al. show that the alignment grows during training. The value does not depend on the scale of K, but
-    changes if scale moves from a layer to the next. It is 0 if all examples have the same gradient.
+    changes if scale moves from a layer to the next. The value is 0 if all examples have the same gradient.
 
     The logits are centred because a constant added to all logits does not change predictions; on two networks trained
     on 1024 digits, centring changes the value by 0.03 %. The authors' code neither centres logits nor averages over
@@ -89,7 +89,7 @@ def ntk_complexity(
     kernel of ntk_alignment, scaled to K_ii = 1/2 on average, r = ridge. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du,
     Hu, Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Refused: all gradients are 0.
 
-    This is the main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an
+    The value is the main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an
     infinitely wide network of two layers on inputs of length 1, for which K_ii is 1/2. Here K is scaled to the same
     mean. A common factor of all gradients does not change the value, but moving scale from a layer to the next does.
 

@@ -1,8 +1,8 @@
 """Distances of training examples from the decision boundary, measured in the input and in hidden layers.
 
 For an example of class i, the best other class j, logits f, and the features x^l of layer l, the first-order distance
-is (f_i - f_j) / |d (f_i - f_j) / d x^l|. It is divided by the square root of the total variation, which is the sum of
-the features' variances over examples.
+is (f_i - f_j) / |d (f_i - f_j) / d x^l|. The normalized distance is the first-order distance divided by the square root
+of the total variation, which is the sum of the features' variances over examples.
 
 Source: Jiang et al. 2018, arXiv 1810.00113.
 """

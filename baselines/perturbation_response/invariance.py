@@ -116,7 +116,7 @@ def _register_gi(perturbation: Perturbation) -> None:
         Low magnitudes have the largest weight, so the score changes if the range of magnitudes is mirrored.
 
         Args:
-            symmetric: take the mean of the scores from 0 to `high` and from 0 to `low` instead.
+            symmetric: take the mean of two scores, from 0 to `high` and from 0 to `low`.
         """
 
         def score(magnitudes: Array, accuracies: Array) -> float:

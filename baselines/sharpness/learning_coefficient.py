@@ -24,8 +24,8 @@ def local_learning_coefficient(
     depend on the order of input dimensions and of examples. Refused: a chain diverged because of too large steps.
 
     For a regular loss the coefficient is half the number of weights. For a quadratic loss with eigenvalues h_i, long
-    chains and small steps, the value is 1/2 sum_i n beta h_i / (n beta h_i + gamma). It is negative if the trained
-    weights are no minimum and the chain finds smaller losses.
+    chains and small steps, the value is 1/2 sum_i n beta h_i / (n beta h_i + gamma). The value is negative if the
+    trained weights are no minimum and the chain finds smaller losses.
 
     The defaults are a compromise, and the value is not converged. A weight without effect on the loss forgets its start
     after 2 / (step_size gamma) = 200 steps, longer than the burn-in. On the other hand, n beta h_i step_size / 2 must

@@ -46,8 +46,8 @@ def neg_local_entropy(
     Source: Chaudhari et al. 2017, arXiv 1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025. Work: 20 forward
     passes over 1024 examples, those of low_pass_loss.
 
-    Up to a constant that depends on gamma and the number of weights, this is -ln int exp(-L(w') - gamma |w' - w|^2 / 2)
-    dw'. As L is a mean and not a sum, the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly
+    The value is -ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw', up to a constant that depends on gamma and the number
+    of weights. As L is a mean and not a sum, the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly
     smaller if the loss varies little among draws: by less than 1 % on networks of a shipped task. The code of Bisla et
     al. loses the minus sign of L, and the deviation of its noise is 1 / gamma; here it is gamma^(-1/2).
 
