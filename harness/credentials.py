@@ -137,7 +137,7 @@ class Address:
         self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
 
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
-        """Set the text to show, and the secrets to hide in messages: the longest first, as it may contain another."""
+        """Set the text to show, and the secrets to hide in messages, longest first: a secret may contain another."""
         self._shown = shown
         # Names of parameters are secrets, too: with an unescaped & in a password, its second half looks like a name.
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES

@@ -39,8 +39,8 @@ class Timed:
     model: Model
     n_examples: int  #: number of examples of each pass
     reading: CallResult  #: a call that reads the network, and makes no pass
-    forward: tuple[CallResult, CallResult]  #: two calls with a forward pass; only the first had to prepare the pass
-    backward: tuple[CallResult, CallResult]  #: two calls with a forward and backward pass, likewise
+    forward: tuple[CallResult, CallResult]  #: two calls with a forward pass; only the first prepared it
+    backward: tuple[CallResult, CallResult]  #: two calls with a forward and backward pass; only the first prepared it
 
     def seconds(self, measure: Measure, n_examples: int) -> float:
         """Return the expected seconds of a call; NaN for a measure that only computes singular values."""
@@ -56,7 +56,7 @@ class Timed:
         return seconds
 
     def memory(self, measure: Measure) -> int | None:
-        """Return the peak bytes of the timed call that resembles the measure's calls; None if unknown."""
+        """Return the peak bytes of the timed call with the measure's cost, such as `forward`; None if unknown."""
         by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
         found = by_cost.get(measure.cost)
         return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None

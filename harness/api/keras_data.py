@@ -114,9 +114,9 @@ def _require_pairs(data: Any, shape: tuple[int, ...]) -> None:
 
 
 def _with_numbers(dataset: Any) -> Any:
-    """Return a dataset with one-hot labels turned into numbers of classes. Raise `UserError` for other forms of labels.
+    """Return a dataset whose one-hot labels are turned into class indices. Raise `UserError` for other forms of labels.
 
-    A row that is not one-hot becomes NaN, which measures refuse when they read the example.
+    A row that is not one-hot becomes NaN. Measures refuse NaN when they read the example.
     """
     import tensorflow as tf
 

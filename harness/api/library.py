@@ -22,8 +22,8 @@ def measure(name: str) -> Complexity:
 
     The name may have parameters, as in `vc_dim:image_side=28`. Data for a Keras model are arrays `(x, y)`, or a
     `tf.data.Dataset` of single examples (input, label); for a `torch.nn.Module`, arrays or tensors `(x, y)`, a
-    `Dataset` or a `DataLoader`. The function raises `MeasureUnavailable` if the measure cannot be computed, and
-    `UserError` for models or data of other types.
+    `Dataset` or a `DataLoader`. The returned function raises `MeasureUnavailable` if the measure cannot be computed,
+    and `UserError` for models or data of other types.
     """
     if (found := find_baseline(name)) is None:
         remedy = did_you_mean(name, baselines.MEASURES) or "pgdl.MEASURES has their names"

@@ -1,8 +1,8 @@
 """Finds out whether models lack an input that a submission needs, such as the weights before training.
 
 A measure of the library states its needs. A participant's code may work without `model.initial_weights`, which is None
-if the model has none. So a run notes missing initial weights only after a failure that suggests this cause; `pgdl
-check` always notes them to authors of files.
+if the model has none. So a run notes missing initial weights only after a failure that suggests this cause. `pgdl
+check` always notes them when it checks a participant's code.
 """
 
 from collections.abc import Mapping, Sequence

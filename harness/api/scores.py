@@ -57,7 +57,7 @@ class ScoreResult(Summarized):
 
     @property
     def content(self) -> dict[str, Any]:
-        """A JSON object with the remarks, and the only score or the list `submissions` of several scores."""
+        """A JSON object with the fields of a single score, or the list `submissions` of several; and the remarks."""
         rounded = {"rounded": sorted(self.withheld)} if self.withheld else {}
         objects = [
             {"submission": one.submission, "settings": one.settings, "sandboxed": one.sandboxed} | rounded

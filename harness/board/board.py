@@ -47,7 +47,7 @@ class Board(ABC):
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
-        """The columns of tables for readers; without the score on a single task, since it equals the final score."""
+        """The columns of tables for readers. If there is only one task, the final score is its only score."""
         chosen = [one for one in self.own_columns("r") if len(self.tasks) > 1 or one is not TASK_SCORE]
         found = per_row(self._with_more(chosen), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]

@@ -6,8 +6,8 @@ submissions. So only these results of a hidden task are published:
 * the official score, rounded to `DECIMALS`; the final score, computed from rounded scores and rounded again; the rank;
 * the number of models, the number of calls by outcome, and whether the task has a score.
 
-No other number is published about a hidden task, or about a final score that contains it: no interval, p-value, chance
-score, rank correlation, time, or score of a reference such as the noisy oracle.
+No other number is published about a hidden task, or about a final score that includes it: no interval, p-value, chance
+score, rank correlation, time, or reference score such as the noisy oracle's.
 """
 
 from collections.abc import Collection, Iterable

@@ -26,7 +26,7 @@ def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int 
 
 
 def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
-    """Return the note on the column `other tasks`, or on why the board lacks it; [] if no row has an interval."""
+    """Return a note on the column `other tasks`, or on why it is missing; [] if no row has an interval."""
     known = [row.standing.tasks_low is not None for row in rows if row.standing is not None]
     return [OTHER_TASKS_NOTE if all(known) else FEW_TASKS_NOTE] if known else []
 

@@ -1,4 +1,4 @@
-"""Progress of commands: bars and spinners on a terminal, and a line a minute elsewhere."""
+"""Progress of commands: bars and spinners on a terminal, elsewhere a line a minute."""
 
 import threading
 import time

@@ -45,7 +45,7 @@ def _parse_columns(text: str) -> tuple[str, ...]:
 
 
 def refuse_names(remedy: str) -> Callable[[Any], Any]:
-    """Return a decorator: the command then refuses any name by a `UserError`; `{0}` in `remedy` becomes the name."""
+    """Return a decorator for commands that take no names. A name raises `UserError` with `remedy.format(name)`."""
 
     def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:
         if names and not context.resilient_parsing:
