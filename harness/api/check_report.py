@@ -198,9 +198,9 @@ def describe_failure(done: FinishedCall[PlannedCall]) -> str:
 
 
 def annotate_failure(source: str, text: str, output: str) -> str:
-    """Return a GitHub annotation with the error `text` on a file of the submission at the path `source`.
+    """Return a GitHub annotation with the error `text`, at `source`, the path of the submission.
 
-    If the call's `output` has a traceback, the annotation is at the line of the submission that raised the error.
+    If the call's `output` has a traceback, the annotation is at the submission's file and line that raised the error.
     """
     file, line = last_frame(output) or ("", None)
     return annotation("error", text, path_in(source, file) if file else source, line)

@@ -32,7 +32,7 @@ def refusals() -> Iterator[None]:
 def dataset_of(model: Any, data: Any) -> Any:
     """Return the data as a `tf.data.Dataset` of single examples. Raise `UserError` for another kind of model or data.
 
-    Arrays are checked at once; examples of a dataset are checked when a measure reads them. TensorFlow is imported only
+    Arrays are checked here; examples of a dataset are checked when a measure reads them. TensorFlow is imported only
     for Keras models: importing torchvision after TensorFlow ends in a segmentation fault.
     """
     _require_model(model)

@@ -30,7 +30,7 @@ def failed_for_initial_weights(outcome: str, message: str) -> bool:
 
 
 def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> dict[tuple[str, str], str]:
-    """Return why measures of the library cannot work on any model of a task: (measure, task) -> reason."""
+    """Return (measure, task) -> the reason why the measure of the library can work on no model of the task."""
     reasons = {task.name: _lacking(task) for task in tasks}
     return {
         (submission.name, name): lacking[need]

@@ -31,8 +31,10 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 
 
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
-    """Return `across_tasks` for JSON. In `rows`, `row` is a position on the board. A group goes from `first` to `last`,
-    which are positions in `rows`: no test tells its rows apart.
+    """Return the results of `across_tasks` as a JSON object.
+
+    `row` is a position on the board. Each of `groups` names the `first` and the `last` of neighbouring elements of
+    `rows` that no test tells apart.
     """
     compared = across_tasks(board)
     if compared is None:

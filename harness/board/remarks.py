@@ -143,7 +143,7 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
 
 
 def _told_apart(shown: Sequence[Calls], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Return the rows' labels. If rows of a submission have equal labels but different `texts`, append the texts."""
+    """Return the rows' labels. Rows of a submission with equal labels but different `texts` also get their texts."""
     keys = [(calls.submission, calls.sandboxed, label) for calls, label in zip(shown, labels, strict=True)]
     texts_of: dict[tuple[str, bool, str], set[str]] = {}
     for key, text in zip(keys, texts, strict=True):

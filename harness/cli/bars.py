@@ -37,7 +37,7 @@ class Bars:
 
 
 class Steps(Bars):
-    """A bar with the remaining time of some work. The object is called once for each finished part of the work."""
+    """A bar with the remaining time of some work. Calling the object counts one more part of the work as finished."""
 
     def __init__(self, console: Console, name: str, total: int) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()

@@ -67,7 +67,7 @@ wide = click.option(
 
 
 def require_directory(output: Path | None, file: str) -> None:
-    """Raise `UserError` if `output`, the directory for files called `file`, ends in a format's suffix, such as .csv."""
+    """Raise `UserError` if the directory `output` has a format's suffix, such as .csv. `file` names the files in it."""
     if output is None:
         return
     require("--output writes each format", "pyarrow")
@@ -78,7 +78,7 @@ def require_directory(output: Path | None, file: str) -> None:
 
 
 def require_stem(output: Path | None, more: Collection[str]) -> None:
-    """Raise `UserError` if `output` is a directory, or ends in a suffix of `more` or of a format, such as .csv."""
+    """Raise `UserError` if `output`, the beginning of file names, is a directory, or has a suffix of files to write."""
     if output is None:
         return
     require("--output writes each format and plots", "pyarrow", "matplotlib")

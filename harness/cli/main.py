@@ -193,7 +193,7 @@ def _open_closed_streams() -> None:
 
 
 def _set_encodings() -> None:
-    """Write `?` for a character that the locale's encoding lacks."""
+    """Let the output streams write `?` for a character that the locale's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")

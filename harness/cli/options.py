@@ -1,7 +1,7 @@
 """The options of all commands. An option means the same in every command that has it.
 
 Options that `_option` makes can also be set by environment variables: --seed by PGDL_SEED, for example. Most options
-have the names of parameters of the functions in `pgdl`, so that a command passes them on as `**asked`.
+have the same name as a parameter of a function in `pgdl`. Commands pass these options on as `**asked`.
 """
 
 import re

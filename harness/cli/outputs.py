@@ -1,4 +1,4 @@
-"""Checks at the start of a command that its files can be written, which may happen hours later."""
+"""Checks at the start of a command that its files can be written at the end, perhaps hours later."""
 
 import tempfile
 from pathlib import Path
