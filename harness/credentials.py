@@ -101,7 +101,7 @@ class Address:
     def scrub(self, text: str) -> str:
         """Return a text, such as an error message of a database's driver, without the secrets of this address."""
         for secret in self._secrets:
-            alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # 1 would be part of many numbers
+            alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # a secret such as 1 is part of many words
             text = re.sub(re.escape(secret).join(alone), HIDDEN, text)
         return without_passwords(text)
 

@@ -150,7 +150,7 @@ def read_current(records: Records, competition: Competition, found: Collected) -
         if has_several_builds(records, task):
             raise UserError(
                 f"{task}: records of other models or data of the same names", file=records.name, expected="one task",
-                found="several", remedy="name the directory of its models with --tasks, or records of one of them",
+                found="several", remedy="name the models' directory with --tasks, or other records with --results",
             )  # fmt: skip
     return read_records(records, found, competition.references, competition.contents)
 

@@ -23,11 +23,11 @@ from harness.task.model import Model
 from harness.task.selection import select_models
 from harness.text import duration
 
-#: Numbers of examples of a timed pass. If the first number takes less than `SHORT_S` seconds, the second is used.
+#: Numbers of examples of a timed pass. The second number is used if a pass over the first takes less than `SHORT_S`.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
 
 #: The timed measures: the first reads the network, the second makes a forward pass, the third a forward and backward
-#: pass. Passes are made with two seeds: the first call also prepares the pass, the second takes only the pass itself.
+#: pass. Each pass is timed in two calls, with different seeds. The first call also prepares the pass.
 _READING, _FORWARD, _BACKWARD = "depth", "cross_entropy", "input_gradient_norm"
 _SEEDS = (1, 2)
 
@@ -115,7 +115,7 @@ def forecast_costs(
     with begin_run([], Path(tasks_dir), task_names, execution, progress) as run:
         if len(run.tasks) != 1:
             found = ", ".join(task.name for task in run.tasks)
-            raise UserError("a forecast is of one task", found=found, remedy="choose it with --task NAME")
+            raise UserError("a forecast is for one task", found=found, remedy="choose it with --task NAME")
         if run.withheld:
             raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
         progress.step("timing a forward pass, and a forward and backward pass, on two models")
@@ -129,7 +129,7 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
     for one in [given] if isinstance(given, str) else given:
         for name in [one.name] if isinstance(one, Measure) else [c.submission.name for c in choose_measures(one)]:
             if name not in MEASURES:
-                raise UserError("a forecast is of default parameters", expected="a name alone", found=name)
+                raise UserError("a forecast is for default parameters", expected="a name alone", found=name)
             yield MEASURES[name]
 
 

@@ -67,7 +67,7 @@ def disclosure_note(tasks: Collection[str]) -> str:
 
 def notes_on_marks(shown: Iterable[Calls], withheld: Collection[str], withhold: Withhold) -> list[str]:
     """Return a note on tasks that were hidden when the calls were made, but are not marked as hidden now."""
-    # Only a message of success is the harness' own.
+    # A participant's code may write the message of a failed call, but not of a successful call.
     found = {
         task for calls in shown for (task, _), row in calls.rows.items()
         if row.outcome == Outcome.OK and row.message == WITHHELD and task not in withheld

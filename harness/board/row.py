@@ -129,7 +129,7 @@ class Row:
 
     @property
     def rounded(self) -> tuple[str, ...]:
-        """The names of the hidden tasks. Their scores are rounded; so is a final score that includes them."""
+        """The names of the hidden tasks. Scores on them, and final scores that include them, are rounded."""
         return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
 
     @property

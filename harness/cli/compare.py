@@ -88,7 +88,7 @@ def _best(board: "Board", number: int | None) -> "Board":
     """Return the board with its first `number` rows. Their ranks and comparisons still refer to all rows."""
     if number is None or number >= len(board.rows):
         return board
-    rest = "ranks, p-values and intervals are those among all"
+    rest = "ranks, p-values and intervals refer to all measures"
     line = f"The best {number} of {len(board.rows)} measures; {rest}."
     return replace(board, rows=board.rows[:number], remarks=[line, *board.remarks])
 

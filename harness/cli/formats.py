@@ -73,7 +73,10 @@ def require_directory(output: Path | None, file: str) -> None:
     require("--output writes each format", "pyarrow")
     if (form := _name_of(output.suffix)) is not None:
         stem = output.with_suffix("")
-        remedy = f"--output {stem} writes {stem / file}{output.suffix} and the others, --format {form} > FILE only this"
+        remedy = (
+            f"--output {stem} writes {stem / file}{output.suffix} and other formats, "
+            f"--format {form} > FILE writes only this format"
+        )
         raise UserError("--output", expected="a directory", found=str(output), remedy=remedy)
 
 
@@ -84,7 +87,7 @@ def require_stem(output: Path | None, more: Collection[str]) -> None:
     require("--output writes each format and plots", "pyarrow", "matplotlib")
     expected = "the beginning of the files' names, to which suffixes are added"
     if output.suffix in more or _name_of(output.suffix) is not None:
-        remedy = f"--output {output.with_suffix('')} writes {output} and the others"
+        remedy = f"--output {output.with_suffix('')} writes {output} and other files"
         raise UserError("--output", expected=expected, found=str(output), remedy=remedy)
     if output.is_dir():
         found, remedy = f"the directory {output}", f"--output {output / 'comparison'} writes into it"

@@ -30,7 +30,7 @@ def _parse_epsilon(text: str) -> tuple[int, ...]:
 )  # fmt: skip
 @click.option(
     "--generator", type=click.Choice(["strongest", "nearest"]), default="strongest", show_default=True,
-    help="Where a correct image is moved: to the error with the largest margin, or to the nearest error.",
+    help="Shift to use if the model errs on several: the shift with the largest margin, or the nearest shift.",
 )  # fmt: skip
 @click.option(
     "--edges", type=click.Choice(["black", "wrap"]), default="black", show_default=True,
