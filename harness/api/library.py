@@ -45,7 +45,7 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
         (the reason, otherwise None).
 
     Raises:
-        UserError: there is no such measure, family or cost, or the model or data are not of these kinds.
+        UserError: there is no such measure, family or cost, or the model or the data have another type.
     """
     chosen = choose_measures(names)
     if is_module(model):

@@ -35,8 +35,8 @@ def ranked(board: Board, held_out: Mapping[str, HeldOut] | None = None) -> Board
     """Return a board with its rows ranked, best first, and with their p-values and intervals.
 
     Rows that ran outside the sandbox, or were called on no task, come last and have no rank. No row has a rank if no
-    task can have an official score. `held_out` maps each task to its test set. It is None if the size of any test set
-    is not known.
+    task can have an official score. `held_out` maps each task to its test set. It is None if the size of a test set is
+    not known.
     """
     rows = with_chance(board.rows)
     entries = [
