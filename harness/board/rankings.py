@@ -15,7 +15,7 @@ FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer t
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
-    """Return task -> test accuracies and size of the test set; None if some size is not known."""
+    """Return task -> test accuracies and size of the test set; None if any of these sizes is not known."""
     known: dict[str, HeldOut] = {}
     for name, reference in references.items():
         n_samples = n_test.get(name)
