@@ -3,8 +3,8 @@
 A process starts in the root directory, with an isolated interpreter. Its imports depend neither on the user's current
 directory, which may hold files of a submission, nor on Python's environment variables.
 
-Some processes exchange messages with the harness over a socket, their standard input, and are killed together with
-their descendants.
+Some processes have a socket as standard input, over which they exchange messages with the harness. To end such a
+process, the harness kills it with its descendants.
 """
 
 import os

@@ -73,7 +73,7 @@ def recorded_configuration(*values: Any) -> Configuration:
 
 
 def isolation_of(sandbox: str) -> str:
-    """Return the isolation of a recorded sandbox: its name, without a last part that is in `WAYS`."""
+    """Return the isolation of a recorded sandbox: `bubblewrap` for `bubblewrap/fast`. `WAYS` lists such endings."""
     isolation, _, way = sandbox.rpartition("/")
     return isolation if way in WAYS else sandbox
 

@@ -101,7 +101,7 @@ class Address:
     def scrub(self, text: str) -> str:
         """Return a text, such as an error message of a database's driver, without the secrets of this address."""
         for secret in self._secrets:
-            alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # 1 would be part of many numbers
+            alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # a secret such as 1 is part of many words
             text = re.sub(re.escape(secret).join(alone), HIDDEN, text)
         return without_passwords(text)
 
@@ -137,7 +137,7 @@ class Address:
         self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
 
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
-        """Set the text to show, and the secrets to hide in messages: the longest first, as it may contain another."""
+        """Set the text to show, and the secrets to hide in messages, longest first: a secret may contain another."""
         self._shown = shown
         # Names of parameters are secrets, too: with an unescaped & in a password, its second half looks like a name.
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES

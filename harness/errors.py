@@ -60,7 +60,7 @@ class UserErrors(UserError):
 
 @contextmanager
 def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
-    """Replace an `OSError` in the context by a `UserError` about the same file; if that is unknown, about `path`."""
+    """Replace an `OSError` in the context by a `UserError` about the same file, or about `path` if no file is known."""
     try:
         yield
     except OSError as error:

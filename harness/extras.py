@@ -80,7 +80,7 @@ def install(extra: str) -> str:
 
 
 def install_for_gpu(arguments: str) -> str:
-    """Return the command that installs a framework with CUDA. Without `arguments` for pip, it uses the extra `gpu`."""
+    """Return the command that installs a framework with CUDA: by pip with `arguments` or, if empty, the extra `gpu`."""
     return f"{_installer()} {arguments}" if arguments else install("gpu")
 
 

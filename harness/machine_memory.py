@@ -25,7 +25,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class _Version:
-    """A version of control groups, with its file names."""
+    """A version of Linux' control groups (cgroups), with the names of its files."""
 
     filesystem: str
     controller: str  #: name of the memory controller in /proc/PID/cgroup and in mount options

@@ -18,7 +18,7 @@ _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 def parse_yaml(content: bytes) -> Any:
     """Return the content of YAML in UTF-8. Raise `ValueError` if it is invalid, refused, or exceeds a limit."""
     try:
-        return yaml.load(io.StringIO(content.decode()), Loader=_Loader)  # of a stream, PyYAML's errors quote no lines
+        return yaml.load(io.StringIO(content.decode()), Loader=_Loader)  # PyYAML's errors quote no lines of a stream
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(" ".join(str(error).replace('"<file>", ', "").split())) from error
     except (OverflowError, TypeError, AttributeError, LookupError) as error:  # from an impossible date or number

@@ -112,7 +112,7 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
 
 
 def use_log_scale(axis: XAxis | YAxis, label: Callable[[float], str] = "{:g}".format) -> None:
-    """Make an axis logarithmic, with labels at powers of ten and, on at most two decades, at 2 and 5 times these."""
+    """Make an axis logarithmic. It has labels at 10**n and, if it spans at most two decades, at 2 and 5 times 10**n."""
 
     def minor_label(value: float, _position: object) -> str:
         low, high = sorted(axis.get_view_interval())

@@ -1,6 +1,6 @@
 """Prints text. Untrusted content can neither control the terminal nor look like messages of the program.
 
-Only this module, and harness/tables.py for tables and progress, print (`tests/test_printing.py`).
+No other module prints, except harness/tables.py (tables and progress): `tests/test_printing.py` checks this.
 """
 
 import io

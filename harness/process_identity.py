@@ -12,7 +12,7 @@ import psutil
 
 @functools.cache
 def process_scope() -> str:
-    """Return 12 hexadecimal digits for machine, boot and PID namespace. Within these, process IDs are unique."""
+    """Return 12 hexadecimal digits that identify machine, boot and PID namespace, the scope of a process ID."""
     if sys.platform != "linux":  # no namespaces, and start times differ between boots
         return hashlib.sha256(platform.node().encode()).hexdigest()[:12]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()

@@ -23,7 +23,7 @@ def sibling_names(path: Iterable[str]) -> list[str]:
 
 
 def find_siblings(package: str, base: Any) -> dict[str, Any]:
-    """Import all modules of a package, and return `name` -> class for all subclasses of `base` in them."""
+    """Import all modules of a package, and return their subclasses of `base`: the attribute `name` -> class."""
     module = importlib.import_module(package)
     for name in sibling_names(module.__path__):
         importlib.import_module(f"{package}.{name}")

@@ -70,8 +70,8 @@ def require_sound(file: Path) -> None:
 def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "StatementWatch":
     """Make a new connection to an untrusted database safe, and return an object that limits its statements.
 
-    Before, the caller must have called `require_sound`, and no statement may have been executed. A connection that is
-    `read_only` refuses writes, and values longer than `LONGEST`.
+    The caller must have called `require_sound`, and executed no statement yet. A connection that is `read_only` refuses
+    writes, and values longer than `LONGEST`.
 
     Raises:
         UserError: the database has objects other than plain tables and indices, or too many of them.
@@ -109,7 +109,7 @@ class StatementWatch:
 
     @contextmanager
     def reasons(self) -> Iterator[None]:
-        """If a statement in the context was ended, raise the reason in place of the driver's error."""
+        """If this object ends a statement in the context, replace the driver's error by the reason."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -118,7 +118,7 @@ class StatementWatch:
             raise self.reason from error
 
     def _checks(self) -> Iterator[bool]:
-        """Yield, at each check of a statement, whether to end it."""
+        """Yield at each check whether to end the current statement."""
         while True:
             try:
                 while True:  # inside of `try`: Python may call signal handlers when a loop repeats

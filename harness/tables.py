@@ -37,7 +37,7 @@ class SafeConsole(Console):
         _write(self, "".join(f"{line.rstrip(' ')}\n" for line in lines) + unfinished)
 
     def on_broken_pipe(self) -> None:
-        """If nobody reads the pipe any more, raise the error, which rich would turn into exit code 1."""
+        """Raise `BrokenPipeError` if the reader of the output has exited; rich alone would exit with code 1."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:

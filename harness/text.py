@@ -93,7 +93,7 @@ def exact(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as text: from 90 min on in hours, from 90 s on in minutes, otherwise in seconds, at least 1 s."""
+    """Return a time as text: at least 90 min in hours, at least 90 s in minutes, less in seconds (at least 1 s)."""
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"
     minutes = seconds / 60

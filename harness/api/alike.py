@@ -8,7 +8,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return redundant measure -> other measure in `names` that always orders networks in the same way."""
+    """Map each redundant measure in `names` to another measure in `names` that always orders networks alike."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found

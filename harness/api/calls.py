@@ -35,7 +35,7 @@ class Run:
 
     @property
     def withheld(self) -> list[str]:
-        """Names of the tasks whose results are withheld: of a call on such a task, only the outcome may be shown."""
+        """Names of the tasks whose results are withheld: only the outcomes of calls on these tasks may be shown."""
         return [task.name for task in self.tasks if self.settings.withhold.covers(task.hidden)]
 
     @property
@@ -56,8 +56,8 @@ def begin_run(
 ) -> Iterator[Run]:
     """Start the executor, read and check the tasks, and yield the run. The end of the context stops the executor.
 
-    `progress` receives notes on the tasks whose results may be shown, such as that a task has no official score (left
-    out unless `scored`). Raise `UserError` if a task is missing or invalid, or if no sandbox works.
+    `progress` receives notes on the tasks whose results may be shown; with `scored=False`, no notes on scores and gaps.
+    Raise `UserError` if a task is missing or invalid, or if no sandbox works.
     """
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")

@@ -32,7 +32,7 @@ class CheckReport(Summarized):
     submission: Submission
     trial: Trial | None = None  #: the calls; None if a flaw, such as a syntax error, was found without a call
     forecast: Forecast | None = None  #: forecast of a full run; None if a call failed or results are withheld
-    withheld: Collection[str] = ()  #: names of hidden tasks: of calls on them, only outcomes may be shown
+    withheld: Collection[str] = ()  #: names of hidden tasks; only the outcomes of calls on them may be shown
 
     @property
     def passed(self) -> bool:
@@ -67,7 +67,7 @@ class CheckReport(Summarized):
 
     @property
     def failures(self) -> list[FinishedCall[PlannedCall]]:
-        """The calls in `failed`, without calls that differ from an earlier call only in numbers of the message."""
+        """The first call of each distinct failure in `failed`. Failures that differ only in numbers are the same."""
         found: dict[tuple[str, str], FinishedCall[PlannedCall]] = {}
         for one in self.failed:
             found.setdefault(kind_of_failure(one.result.outcome, one.result.message), one)
@@ -75,7 +75,7 @@ class CheckReport(Summarized):
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
-        """Task of `withheld` -> outcome -> number of models. Of two calls on a model, a failed call has precedence."""
+        """Task in `withheld` -> outcome -> number of models. Of two calls on one model, a failed call counts."""
         outcomes: dict[Place, Outcome] = {}
         for one in (*self.trial.done, self.trial.again) if self.trial else ():
             if outcomes.get(place := place_of(one.call), Outcome.OK) is Outcome.OK:
@@ -98,7 +98,7 @@ class CheckReport(Summarized):
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings on a passing submission: constant or unrepeatable values. Empty if a task is in `withheld`."""
+        """Warnings on a passing submission: constant or unrepeatable values. Empty if any task is withheld."""
         if self.trial is None or not self.passed or self.withheld:
             return []
         found = []
@@ -198,9 +198,9 @@ def describe_failure(done: FinishedCall[PlannedCall]) -> str:
 
 
 def annotate_failure(source: str, text: str, output: str) -> str:
-    """Return a GitHub annotation with the error `text` on a file of the submission at the path `source`.
+    """Return a GitHub annotation with the error `text`, at `source`, the path of the submission.
 
-    If the call's `output` has a traceback, the annotation is at the line of the submission that raised the error.
+    If the call's `output` has a traceback, the annotation is at the submission's file and line that raised the error.
     """
     file, line = last_frame(output) or ("", None)
     return annotation("error", text, path_in(source, file) if file else source, line)

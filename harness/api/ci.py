@@ -60,7 +60,7 @@ class ChangeJob:
         """Return whether a record with this configuration counts on the boards of this job.
 
         A record counts if its call was made in a sandbox, with the job's seed, limits and runtime. If the job names no
-        runtime, the call must have used the submission's `runtime`; None stands for the default runtime.
+        runtime, the record must have `runtime`, the submission's own (None: the default runtime).
         """
         asked = self.execution
         wanted = {
@@ -176,7 +176,7 @@ def _call(
 def _make_boards(
     job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
 ) -> _Boards:
-    """Return the boards before and after the change. A submission of the base revision is read only if recorded."""
+    """Return the boards before and after the change. Submissions of the base commit are read only if recorded."""
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(repository, job.folder, known)
@@ -198,5 +198,5 @@ def _make_boards(
 
 
 def _missing(board: Board, repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> list[str]:
-    """Return the submissions among `entries` that can be read and lack calls."""
+    """Return the readable submissions among `entries` that lack recorded calls on the board."""
     return list(read_versions(repository, folder, {name: entries[name] for name in missing_in(board, entries)}))

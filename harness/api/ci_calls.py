@@ -17,9 +17,9 @@ from harness.submission import Submission
 
 
 def check_submission(submission: Submission, run: Run) -> tuple[str, Failures] | None:
-    """Check a submission as `pgdl check` does, while the context of `begin_run` that yields `run` is open.
+    """Check a submission as `pgdl check` does. `run` comes from `begin_run`, whose context must still be open.
 
-    Return None if it passes, otherwise the reason why it does not, and its failures.
+    Return None if the submission passes, otherwise the reason why it does not pass, and its failures.
     """
     trial = try_submission(submission, run.tasks, run.settings, run.executor, MODELS)
     if trial.passed and trial.repeatable:
@@ -43,7 +43,7 @@ def records_of(calls: Sequence[PlannedCall], records: Records) -> list[tuple[Pla
 
 
 def find_failures(records: Records, submission: Submission, made: Sequence[tuple[PlannedCall, Record]]) -> Failures:
-    """Return at most `SHOWN` failures of a submission that differ in more than numbers.
+    """Return at most `SHOWN` distinct failures of a submission. Failures that differ only in numbers are the same.
 
     `made` holds all calls of a run with their records. Calls on hidden tasks are left out: messages of failures could
     reveal facts about the models.
@@ -69,7 +69,7 @@ def _first_traceback(outputs: Sequence[str]) -> str:
 def without_reference(
     made: Sequence[tuple[PlannedCall, Record]], references: Mapping[str, Reference]
 ) -> dict[str, Counter[str]]:
-    """Return submission -> outcome -> number of calls on models without reference data. Boards omit such calls."""
+    """Count the calls on models without reference data, which boards omit: submission -> outcome -> number."""
     outcomes: dict[str, Counter[str]] = {}
     for _, row in made:
         if row.task not in references or row.model not in references[row.task].gaps:

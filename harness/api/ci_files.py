@@ -15,7 +15,7 @@ SITE = "site"
 def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     """Write leaderboard, comment, report and site into an existing directory, verify the site, and return the paths.
 
-    Raise `UserError` if a file cannot be written, or the verification fails; then the earlier files stay.
+    Earlier files are replaced after the verification. Raise `UserError` if it fails, or if a file cannot be written.
     """
     require_place(output)
     with writing(output), tempfile.TemporaryDirectory(prefix=".new-", dir=output) as temporary:
@@ -32,7 +32,7 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
 
 
 def require_place(output: Path) -> None:
-    """Raise `UserError` if `write_files` must not write to `output`: a link, or other files in the site's folder.
+    """Raise `UserError` if `output` is or contains a link, or if other files are in its folder for the site.
 
     The job may run in the checkout of a change, which may contain links.
     """

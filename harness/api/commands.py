@@ -39,8 +39,8 @@ def board_command(tasks: Path, names: Sequence[str], results: Address) -> str:
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
     """Return the command line that makes the missing calls of a board's rows, which must have the same settings.
 
-    For Python functions, for files in a repository, for calls without a sandbox, and for recorded names or settings
-    that a shell could interpret, the result is a sentence of advice instead: strangers may have chosen the names.
+    For Python functions, for files in a repository, and for calls without a sandbox, the result is a sentence of advice
+    instead; also for recorded names or settings that a shell could interpret, since strangers may have chosen them.
     """
     if calls[0].is_function:
         return "hand in the functions again, with pgdl.run"

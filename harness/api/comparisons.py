@@ -75,7 +75,7 @@ def compare(
     submissions = [one.submission for one in chosen]
     with begin_run(submissions, Path(tasks_dir), task_names, execution, progress) as run:
         if missing := [task.name for task in run.tasks if task.reference is None]:
-            lacking, remedy = f"no reference data of {', '.join(missing)}", "choose tasks that have some with --task"
+            lacking, remedy = f"no reference data of {', '.join(missing)}", "choose other tasks with --task"
             raise UserError(lacking, file=Path(tasks_dir), remedy=remedy)
         references = {task.name: task.reference for task in run.tasks if task.reference is not None}
         whole = [name for name, reference in references.items() if reference.part is None]

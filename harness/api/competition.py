@@ -46,7 +46,7 @@ class Competition:
     root: Path  #: directory of the tasks
     references: Mapping[str, Reference]
     contents: Mapping[str, Contents]  #: digests of models and data; tasks with unknown digests are left out
-    withheld: frozenset[str]  #: names of the tasks whose results are withheld, and scores rounded
+    withheld: frozenset[str]  #: names of the tasks whose results are withheld, and whose scores are rounded
     withhold: Withhold
     can_run: bool  #: whether at least one task has models here; boards of other people's records need no models
 
@@ -61,7 +61,7 @@ class Competition:
         return held_out_sets(self.references, self.n_test)
 
     def notes(self, shown: Sequence[Calls] | None) -> list[str]:
-        """Return notes on the tasks for readers of scores; with the calls `shown`, also notes on the models.
+        """Return notes on the tasks for readers of scores; with the calls `shown` on a board, also notes on the models.
 
         Hidden tasks have no notes, because notes name models, gaps and hyperparameters.
         """
@@ -150,7 +150,7 @@ def read_current(records: Records, competition: Competition, found: Collected) -
         if has_several_builds(records, task):
             raise UserError(
                 f"{task}: records of other models or data of the same names", file=records.name, expected="one task",
-                found="several", remedy="name the directory of its models with --tasks, or records of one of them",
+                found="several", remedy="name the models' directory with --tasks, or other records with --results",
             )  # fmt: skip
     return read_records(records, found, competition.references, competition.contents)
 

@@ -23,11 +23,11 @@ from harness.task.model import Model
 from harness.task.selection import select_models
 from harness.text import duration
 
-#: Numbers of examples of a timed pass. If the first number takes less than `SHORT_S` seconds, the second is used.
+#: Numbers of examples of a timed pass. The second number is used if a pass over the first takes less than `SHORT_S`.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
 
 #: The timed measures: the first reads the network, the second makes a forward pass, the third a forward and backward
-#: pass. Passes are made with two seeds: the first call also prepares the pass, the second takes only the pass itself.
+#: pass. Each pass is timed in two calls, with different seeds. The first call also prepares the pass.
 _READING, _FORWARD, _BACKWARD = "depth", "cross_entropy", "input_gradient_norm"
 _SEEDS = (1, 2)
 
@@ -39,8 +39,8 @@ class Timed:
     model: Model
     n_examples: int  #: number of examples of each pass
     reading: CallResult  #: a call that reads the network, and makes no pass
-    forward: tuple[CallResult, CallResult]  #: two calls with a forward pass; only the first had to prepare the pass
-    backward: tuple[CallResult, CallResult]  #: two calls with a forward and backward pass, likewise
+    forward: tuple[CallResult, CallResult]  #: two calls with a forward pass; only the first prepared it
+    backward: tuple[CallResult, CallResult]  #: two calls with a forward and backward pass; only the first prepared it
 
     def seconds(self, measure: Measure, n_examples: int) -> float:
         """Return the expected seconds of a call; NaN for a measure that only computes singular values."""
@@ -56,7 +56,7 @@ class Timed:
         return seconds
 
     def memory(self, measure: Measure) -> int | None:
-        """Return the peak bytes of the timed call that resembles the measure's calls; None if unknown."""
+        """Return the peak bytes of the timed call with the measure's cost, such as `forward`; None if unknown."""
         by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
         found = by_cost.get(measure.cost)
         return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None
@@ -115,7 +115,7 @@ def forecast_costs(
     with begin_run([], Path(tasks_dir), task_names, execution, progress) as run:
         if len(run.tasks) != 1:
             found = ", ".join(task.name for task in run.tasks)
-            raise UserError("a forecast is of one task", found=found, remedy="choose it with --task NAME")
+            raise UserError("a forecast is for one task", found=found, remedy="choose it with --task NAME")
         if run.withheld:
             raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
         progress.step("timing a forward pass, and a forward and backward pass, on two models")
@@ -129,7 +129,7 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
     for one in [given] if isinstance(given, str) else given:
         for name in [one.name] if isinstance(one, Measure) else [c.submission.name for c in choose_measures(one)]:
             if name not in MEASURES:
-                raise UserError("a forecast is of default parameters", expected="a name alone", found=name)
+                raise UserError("a forecast is for default parameters", expected="a name alone", found=name)
             yield MEASURES[name]
 
 

@@ -60,7 +60,7 @@ def _software() -> Iterator[Finding]:
 
 
 def _bytecode(runtime: Runtime) -> Iterator[Finding]:
-    """Yield a warning if the framework's bytecode files are missing: uv writes none, and workers cannot write any."""
+    """Yield a warning if the framework's bytecode files are missing: uv writes no such files, and workers cannot."""
     spec = find_spec(runtime.framework)
     if spec is not None and spec.origin and not Path(cache_from_source(spec.origin)).exists():
         remedy = f"{sys.executable} -m compileall -q -j 0 {Path(spec.origin).parents[1]}"

@@ -30,7 +30,7 @@ class Execution:
     time_budget: str = TimeBudget.EACH.value
     #: memory per call; by default 4 GiB (16 GiB with a GPU), at most 60 % of the machine's memory
     memory_bytes: int | None = None
-    #: number of parallel calls on a machine; by default a call per GPU, without GPUs per core, as far as memory allows
+    #: number of parallel calls on a machine; by default a call per GPU, otherwise as many as cores and memory allow
     workers: int | None = None
     runtime: str | None = None  #: framework of submissions; by default the submission's choice, otherwise TensorFlow
     seed: int = 0  #: seed of the run, from which every call derives its own seed

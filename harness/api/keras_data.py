@@ -32,7 +32,7 @@ def refusals() -> Iterator[None]:
 def dataset_of(model: Any, data: Any) -> Any:
     """Return the data as a `tf.data.Dataset` of single examples. Raise `UserError` for another kind of model or data.
 
-    Arrays are checked at once; examples of a dataset are checked when a measure reads them. TensorFlow is imported only
+    Arrays are checked here; examples of a dataset are checked when a measure reads them. TensorFlow is imported only
     for Keras models: importing torchvision after TensorFlow ends in a segmentation fault.
     """
     _require_model(model)
@@ -114,9 +114,9 @@ def _require_pairs(data: Any, shape: tuple[int, ...]) -> None:
 
 
 def _with_numbers(dataset: Any) -> Any:
-    """Return a dataset with one-hot labels turned into numbers of classes. Raise `UserError` for other forms of labels.
+    """Return a dataset whose one-hot labels are turned into class indices. Raise `UserError` for other forms of labels.
 
-    A row that is not one-hot becomes NaN, which measures refuse when they read the example.
+    A row that is not one-hot becomes NaN. Measures refuse NaN when they read the example.
     """
     import tensorflow as tf
 

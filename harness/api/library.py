@@ -22,8 +22,8 @@ def measure(name: str) -> Complexity:
 
     The name may have parameters, as in `vc_dim:image_side=28`. Data for a Keras model are arrays `(x, y)`, or a
     `tf.data.Dataset` of single examples (input, label); for a `torch.nn.Module`, arrays or tensors `(x, y)`, a
-    `Dataset` or a `DataLoader`. The function raises `MeasureUnavailable` if the measure cannot be computed, and
-    `UserError` for models or data of other types.
+    `Dataset` or a `DataLoader`. The returned function raises `MeasureUnavailable` if the measure cannot be computed,
+    and `UserError` for models or data of other types.
     """
     if (found := find_baseline(name)) is None:
         remedy = did_you_mean(name, baselines.MEASURES) or "pgdl.MEASURES has their names"
@@ -45,7 +45,7 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
         (the reason, otherwise None).
 
     Raises:
-        UserError: there is no such measure, family or cost, or the model or data are not of these kinds.
+        UserError: there is no such measure, family or cost, or the model or the data have another type.
     """
     chosen = choose_measures(names)
     if is_module(model):

@@ -1,7 +1,7 @@
 """Computes measures in a separate process, on a network and data in the file formats of a worker.
 
-A question is `{"model": DIRECTORY, "data": DIRECTORY, "measures": [NAME, ...]}`; the answer is `{"rows": [...]}` with
-the rows of `pgdl.measures`. A question without `measures` requests the network's outputs
+A question to this process is `{"model": DIRECTORY, "data": DIRECTORY, "measures": [NAME, ...]}`; the answer is
+`{"rows": [...]}` with the rows of `pgdl.measures`. A question without `measures` requests the network's outputs
 (`harness.processes.accuracies`).
 """
 

@@ -1,8 +1,8 @@
 """Finds out whether models lack an input that a submission needs, such as the weights before training.
 
 A measure of the library states its needs. A participant's code may work without `model.initial_weights`, which is None
-if the model has none. So a run notes missing initial weights only after a failure that suggests this cause; `pgdl
-check` always notes them to authors of files.
+if the model has none. So a run notes missing initial weights only after a failure that suggests this cause. `pgdl
+check` always notes them when it checks a participant's code.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def failed_for_initial_weights(outcome: str, message: str) -> bool:
 
 
 def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> dict[tuple[str, str], str]:
-    """Return why measures of the library cannot work on any model of a task: (measure, task) -> reason."""
+    """Return (measure, task) -> the reason why the measure of the library can work on no model of the task."""
     reasons = {task.name: _lacking(task) for task in tasks}
     return {
         (submission.name, name): lacking[need]

@@ -25,7 +25,7 @@ class Progress(Reporter):
         """Receive a call of a run after it has been made and recorded."""
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """Receive the end of a run: the numbers of recorded and planned calls. After an interruption, they differ."""
+        """Receive the end of a run: the numbers of recorded and planned calls, which differ after an interruption."""
 
     def tried(self, call: FinishedCall[PlannedCall]) -> None:
         """Receive a finished call of `pgdl.check`."""

@@ -68,10 +68,10 @@ def invariance(
     Results of finished models are kept in the cache. A task whose results are withheld is refused.
 
     Args:
-        perturbations: names of perturbations; empty: all that change the inputs, not the first hidden layer.
+        perturbations: names of perturbations; empty: all perturbations of inputs, none of the first hidden layer.
         ranges: ranges of perturbations of images, as in `rotation=-90..90`; default: those of Schiff et al. (2021).
         n_examples: number of training examples behind each curve of accuracies.
-        given: hyperparameters to condition on; empty: all that vary, except the level of augmentation.
+        given: hyperparameters to condition on; empty: all that vary between models, except `augmentation_level`.
         least_accuracy: models with a lower training accuracy, from 0 to 1, are not compared.
         sensitivity: also compute the scores on random parts of the data.
         seed: seed of the draws of examples, of their partners in mixtures, and of magnitudes.

@@ -21,7 +21,7 @@ from harness.task.layout import TaskDirectory, hidden_names, is_absent_default
 
 @dataclass
 class RecordedCalls:
-    """An iterable of the records that may be shown. It can be iterated over once."""
+    """The records that may be shown, as an iterable that can be iterated over only once."""
 
     _rows: Iterable[Evaluation]
     _hidden: Collection[str]
@@ -48,7 +48,7 @@ def open_results(
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     withhold: str = Withhold.AUTO.value,
 ) -> Iterator[RecordedCalls]:
-    """Return a context with the recorded calls, oldest first; of several records of a call, only the newest.
+    """Return a context with the newest record of each call, in the order of recording.
 
     Records have the columns that `pgdl help records` lists, and are read while the caller iterates over them. Records
     on hidden tasks are left out; the attribute `withheld` counts them by outcome.
@@ -57,7 +57,7 @@ def open_results(
         submissions: only these submissions; empty: all.
         outcomes: only calls with these outcomes, in upper or lower case; empty: all.
         tasks_dir: directory of the tasks; its marks say which tasks are hidden. The default directory need not exist.
-        withhold: `auto`: a record is left out if its task is marked as hidden, or was when the call was made.
+        withhold: `auto`: a record is left out if its task is hidden now, or was hidden when the call was made.
 
     Raises:
         UserError: there are no records, a name or an outcome is unknown, or there is no directory `tasks_dir`.

@@ -29,7 +29,7 @@ class RunResult(Summarized):
     tally: Tally  #: the outcomes of these calls
     records: str  #: name of the database
     is_sandboxed: bool  #: whether the calls were isolated; otherwise they never rank
-    withheld: Sequence[str]  #: names of hidden tasks: of calls on them, only outcomes may be shown
+    withheld: Sequence[str]  #: names of hidden tasks; only the outcomes of calls on them may be shown
     not_deterministic: Sequence[str]  #: a line on each submission that claims to be deterministic but is not
     refused: Sequence[str]  #: a line on each submission that was not called, such as a file with a syntax error
 
@@ -93,7 +93,7 @@ def run(
         repeats: number of times to repeat a quarter of the calls with other seeds; repetitions never change a score.
 
     Raises:
-        UserErrors: all submissions are refused; it has a line for each.
+        UserErrors: all submissions are refused; the message has a line for each.
         UserError: a task or a submission does not exist, a task is invalid, or no sandbox works here.
     """
     progress.step("reading the submissions")
@@ -123,7 +123,7 @@ def run(
 
 
 def _with_runtime(run: Run) -> tuple[list[Submission], list[str]]:
-    """Return the submissions whose runtime is installed, and a line on each other submission."""
+    """Return the submissions whose runtime is installed, and a line on each submission whose runtime is missing."""
     found, lacking = [], []
     for one in run.submissions:
         try:

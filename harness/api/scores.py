@@ -57,7 +57,7 @@ class ScoreResult(Summarized):
 
     @property
     def content(self) -> dict[str, Any]:
-        """A JSON object with the remarks, and the only score or the list `submissions` of several scores."""
+        """A JSON object: the fields of the only score, or a list `submissions` of scores; and the remarks."""
         rounded = {"rounded": sorted(self.withheld)} if self.withheld else {}
         objects = [
             {"submission": one.submission, "settings": one.settings, "sandboxed": one.sandboxed} | rounded

@@ -21,7 +21,7 @@ Argument = str | Path | Callable[..., Any]
 def find(
     given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress, *, as_files: bool = False
 ) -> tuple[list[Submission], list[str]]:
-    """Return the submissions that a user hands in as paths, names of measures or functions; and a line on each refusal.
+    """Return the submissions that a user hands in as paths, names of measures or functions, and a line on each refusal.
 
     `names` is empty, or names each submission that is not a measure, in order; `as_files` is as for `pgdl.run`. Raise
     `UserError` if a submission does not exist, or if a function has no source.
@@ -55,7 +55,7 @@ def settle_names(
     If the name is recorded with other files, the submission is a new version, provided that its path is recorded under
     this name, or that the user chose the name (`given`); otherwise it is refused. A name that could be mistaken for a
     recorded name is refused, too. If several submissions have equal names, or names that could be mistaken for each
-    other, all are refused but the one whose path is recorded under its name, if any.
+    other, all are refused. If the path of exactly one of them is recorded under its name, only the others are refused.
 
     Returns:
         The accepted submissions, each once; a note on each submission whose version on the board will change; and a

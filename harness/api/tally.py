@@ -11,7 +11,7 @@ from harness.summarized import Summarized
 
 
 class Tally(Summarized):
-    """Counts of the outcomes of a run's calls. To save memory, only the time of each single call is kept."""
+    """Counts of the outcomes of a run's calls. To save memory, it keeps only the time of each call, not the call."""
 
     def __init__(self) -> None:
         #: (submission, task, whether the calls are repetitions) -> outcome -> number of calls
@@ -46,7 +46,7 @@ class Tally(Summarized):
         return sum(counts.total() for counts in self.outcomes.values())
 
     def starved_note(self, withheld: Collection[str]) -> str | None:
-        """Return a line on timeouts for lack of processor time, without tasks `withheld`; None if there are none."""
+        """Return a line on timeouts for lack of processor time on tasks not in `withheld`; None if there are none."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}
         if not shown:
             return None

@@ -24,7 +24,7 @@ class Validated:
     task: str
     verdict: str  #: a line that ends in `valid` or `invalid`
     problems: Sequence[str]  #: empty if the task is valid
-    notes: Sequence[str]  #: remarks on a valid task that is not hidden; how to mend an invalid task that was built
+    notes: Sequence[str]  #: remarks on a valid public task, or how to mend an invalid task that was built
 
 
 def validate_tasks(

@@ -37,7 +37,7 @@ class BuildResult(Summarized):
 
     @property
     def refused(self) -> list[int]:
-        """The models of `unreached` that the recipe treats as errors: with such a model, the task is not finished."""
+        """The models in `unreached` that the recipe treats as errors; because of them, the task is not finished."""
         return [one for one in self.unreached if self.build.recipe.cells[one].training.unreached == "error"]
 
     @property
@@ -47,7 +47,7 @@ class BuildResult(Summarized):
 
     @property
     def summary(self) -> list[str]:
-        """The number of finished models, and of failed ones."""
+        """The numbers of finished and of failed models."""
         recipe = self.build.recipe
         return [f"{recipe.name}: {len(self.records)} of {len(recipe.cells)} models trained, {len(self.failed)} failed"]
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class TestbedResult(Summarized):
-    """Error rates of models by size, noise and unseen classes, and how well measures agree with these rates."""
+    """Error rates of models by size, noise and unseen classes, and the agreement of measures with these rates."""
 
     dataset: "xr.Dataset"  #: error rates and Cohen's kappas by model, noise, unseen classes and class
     point: TradeOff  #: the trade-off point
@@ -109,7 +109,7 @@ def testbed(
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> TestbedResult:
-    """Evaluate the models of a task as frozen backbones of a linear probe, and how well measures predict the errors.
+    """Use the models of a task as frozen backbones of a linear probe, and test how well measures predict the errors.
 
     Finished backbones and calls are not computed again. The noise is drawn with the seed of `execution`.
 

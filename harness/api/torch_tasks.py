@@ -27,7 +27,7 @@ from harness.torch_import.export import Exporter
 
 @dataclass(frozen=True)
 class TorchModel:
-    """A trained network with its hyperparameters. Its translation to Keras must have the stated accuracies, if any."""
+    """A trained network with its hyperparameters. If accuracies are given, the translation to Keras must have them."""
 
     module: Any  #: a `torch.nn.Module`
     hyperparameters: Mapping[str, Any]  #: name -> value, the same names for all models

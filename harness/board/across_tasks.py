@@ -12,7 +12,7 @@ from scoring import MeanRanks, compare_mean_ranks, difference_on_other_tasks, si
 
 @dataclass(frozen=True)
 class Pair:
-    """How much the scores of two rows would differ on average on further tasks that resemble the board's tasks."""
+    """The mean difference between the scores of two rows on further tasks that resemble the board's tasks."""
 
     low: float  #: lower end of the 90 % interval, -100 to 100
     high: float  #: upper end of the 90 % interval
@@ -31,7 +31,11 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 
 
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
-    """Return `across_tasks` for JSON: `row` is a position on the board; `first` and `last` are positions in `rows`."""
+    """Return the results of `across_tasks` as a JSON object.
+
+    `row` is a position on the board. Each of `groups` names the `first` and the `last` of neighbouring elements of
+    `rows` that no test tells apart.
+    """
     compared = across_tasks(board)
     if compared is None:
         return None

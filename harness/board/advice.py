@@ -16,7 +16,7 @@ NOISY_SHARE = 0.5
 
 
 def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
-    """Return hints for the author of a submission, one per line, except on hidden tasks."""
+    """Return hints for the author of a submission, one per line. Hidden tasks get no hints."""
     lines = _advice_on_calls(row)
     if row.own_error is not None and row.standing is not None and row.own_error > NOISY_SHARE * row.standing.error:
         lines.append(

@@ -47,7 +47,7 @@ class Board(ABC):
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
-        """The columns of tables for readers; without the score on a single task, since it equals the final score."""
+        """The columns of tables for readers; with a single task, no column for its score, which is the final score."""
         chosen = [one for one in self.own_columns("r") if len(self.tasks) > 1 or one is not TASK_SCORE]
         found = per_row(self._with_more(chosen), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]
@@ -104,7 +104,7 @@ class Board(ABC):
         return [column.shown(row) for column in self.columns]
 
     def difference(self, number: int, other: int) -> Difference | None:
-        """Return how much better row `number` is than row `other` (positions); None if one of them has no interval."""
+        """Return the score at position `number` minus the score at `other`; None if one of the rows has no interval."""
         if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
             return None
         return self.comparison.difference(str(number), str(other))

@@ -78,13 +78,13 @@ class Calls:
 
     @property
     def is_in_repository(self) -> bool:
-        """Whether the files are in a git repository, as relative paths show: only `pgdl ci` records such paths."""
+        """Whether the files are in a git repository: for these alone, `pgdl ci` records a relative path."""
         if self.is_baseline or self.is_function or self.source == self.submission:
             return False
         return not (PurePosixPath(self.source).is_absolute() or PureWindowsPath(self.source).is_absolute())
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
-        """Return the results on one task, for scoring. A model in `stale` has the failure `STALE` as its result."""
+        """Return the results on one task, for scoring. The result of a model in `stale` is the failure `STALE`."""
         stale = {model: Failure(STALE) for name, model in self.stale if name == task and model in reference.gaps}
         values = {model: value_of(row) for (name, model), row in self.rows.items() if name == task}
         return TaskCalls(reference.grid, reference.gaps, stale | values)
@@ -94,8 +94,8 @@ class Calls:
 class Collected:
     """The calls of all rows of a board, and the calls that the board leaves out."""
 
-    shown: Sequence[Calls]  #: one element for each row, in the order of the row keys
-    left_out: Sequence[Calls] = ()  #: calls of replaced versions of submissions, libraries or the harness, without rows
+    shown: Sequence[Calls]  #: one element for each row of the board, sorted by `row_key`
+    left_out: Sequence[Calls] = ()  #: calls without a row, such as those of earlier versions of a submission
 
 
 def value_of(row: CallRecord) -> float | Failure:
@@ -108,7 +108,7 @@ def value_of(row: CallRecord) -> float | Failure:
 def repeats_of(rows: Iterable["Record"]) -> dict[Cell, list[float | Failure]]:
     """Return (task, model) -> the results of its repetitions (`--repeat`), sorted by number of the repetition.
 
-    Records in `rows` that are no repetitions are ignored. Of several records of a repetition, the last is taken.
+    Other records in `rows` are ignored. If a repetition has several records, the last is taken.
     """
     found = {(row.task, row.model, row.repeat): value_of(row) for row in rows if row.repeat}
     repeats: dict[Cell, list[float | Failure]] = {}

@@ -46,7 +46,7 @@ class Column(Generic[T]):
         return len(known) > 1 if self.varying else bool(known) or not self.optional
 
     def shown(self, of: T) -> str:
-        """Return the text for readers in this column, for a row or for its results on a task."""
+        """Return the text of a cell for readers; `of` is a row, or a row's results on a task."""
         if self.text is not None:
             return self.text(of)
         value = self.value(of)

@@ -218,7 +218,7 @@ MORE = {key: _TASK_COLUMNS[key] for key in ON_REQUEST}  #: key -> column that --
 
 
 def find_more(keys: Iterable[str]) -> list[TaskColumn]:
-    """Return the columns for the keys in --columns. Raise `UserError` for an unknown key."""
+    """Return the columns with these keys, which `--columns` names. Raise `UserError` for an unknown key."""
     given = dict.fromkeys(keys)
     for key in given:
         if key not in MORE:

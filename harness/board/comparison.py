@@ -36,7 +36,7 @@ class MeasureComparison(Board):
 
     @property
     def explanations(self) -> list[str]:
-        """The reasons for missing scores, explanations of the numbers, and the score of hyperparameters alone."""
+        """The reasons for missing scores, explanations of the numbers, and the score of a fit by hyperparameters."""
         failed: dict[str, list[str]] = {}
         for row in self.rows:
             if row.reason:

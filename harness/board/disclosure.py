@@ -6,8 +6,8 @@ submissions. So only these results of a hidden task are published:
 * the official score, rounded to `DECIMALS`; the final score, computed from rounded scores and rounded again; the rank;
 * the number of models, the number of calls by outcome, and whether the task has a score.
 
-No other number is published about a hidden task, or about a final score that contains it: no interval, p-value, chance
-score, rank correlation, time, or score of a reference such as the noisy oracle.
+No other number is published about a hidden task, or about a final score that includes it: no interval, p-value, chance
+score, rank correlation, time, or reference score such as the noisy oracle's.
 """
 
 from collections.abc import Collection, Iterable
@@ -67,7 +67,7 @@ def disclosure_note(tasks: Collection[str]) -> str:
 
 def notes_on_marks(shown: Iterable[Calls], withheld: Collection[str], withhold: Withhold) -> list[str]:
     """Return a note on tasks that were hidden when the calls were made, but are not marked as hidden now."""
-    # Only a message of success is the harness' own.
+    # A participant's code may write the message of a failed call, but not of a successful call.
     found = {
         task for calls in shown for (task, _), row in calls.rows.items()
         if row.outcome == Outcome.OK and row.message == WITHHELD and task not in withheld

@@ -18,7 +18,7 @@ NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 
 @dataclass(frozen=True)
 class Missed:
-    """A hyperparameter that affects the gap, although the measure's values do not follow its effect."""
+    """A hyperparameter that affects the gap, while the measure's values do not follow this effect."""
 
     name: str
     share: float  #: share of the variance of the gaps that the hyperparameter alone explains, 0 to 1
@@ -34,7 +34,7 @@ class Insight:
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Return explanations for public tasks with an official score: position of the row -> task -> explanation."""
+    """Explain the official scores on public tasks: position of a row in `wanted` (None: all) -> task -> explanation."""
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)
@@ -56,7 +56,7 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the missed hyperparameters. If the measure decreases as the gap grows, its negative is examined."""
+    """Return the missed hyperparameters. If the measure decreases as the gap grows, each tau is negated first."""
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()

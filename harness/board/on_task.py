@@ -38,7 +38,7 @@ class OnTask:
 
     @property
     def was_called(self) -> bool:
-        """Whether the submission is called on this task; False only for a measure that a comparison does not call."""
+        """Whether the submission is called on this task. A comparison leaves out measures that cannot work on it."""
         return self.n_models > 0
 
     @property

@@ -71,10 +71,10 @@ def _value(file: Path, model: str, value: Any) -> Value:
 
 
 def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
-    """Return the values as floats. If a value is infinite, or has no exact float, all values become their ranks.
+    """Return the values as floats. If a value is infinite, or has no exact float, all values are replaced by ranks.
 
-    Scores depend only on the order of values. So infinite numbers and long integers get scores, as in the competition's
-    program.
+    Scores depend only on the order of values. So infinite numbers and long integers can be scored, as in the
+    competition's program.
     """
     numbers = [
         one for one in values.values() if isinstance(one, int) or (isinstance(one, float) and not math.isnan(one))

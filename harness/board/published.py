@@ -30,7 +30,7 @@ def published_names() -> list[str]:
 
 
 def read_published(name: str) -> list[PublishedRow]:
-    """Return the published scores on the corpus `name`. Scores by a measure's authors come before scores by others."""
+    """Return the published scores on the corpus `name`. Scores by a measure's own authors come first."""
     if name not in published_names():
         known = published_names()
         raise UserError(f"--published: no {name!r}", expected=", ".join(known), remedy=did_you_mean(name, known))

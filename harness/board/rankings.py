@@ -15,7 +15,7 @@ FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer t
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
-    """Return task -> test accuracies and size of the test set; None if some size is not known."""
+    """Return task -> test accuracies and size of the test set; None if any of these sizes is not known."""
     known: dict[str, HeldOut] = {}
     for name, reference in references.items():
         n_samples = n_test.get(name)
@@ -26,7 +26,7 @@ def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int 
 
 
 def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
-    """Return the note on the column `other tasks`, or on why the board lacks it; [] if no row has an interval."""
+    """Return a note on the column `other tasks`, or on why it is missing; [] if no row has an interval."""
     known = [row.standing.tasks_low is not None for row in rows if row.standing is not None]
     return [OTHER_TASKS_NOTE if all(known) else FEW_TASKS_NOTE] if known else []
 
@@ -35,8 +35,8 @@ def ranked(board: Board, held_out: Mapping[str, HeldOut] | None = None) -> Board
     """Return a board with its rows ranked, best first, and with their p-values and intervals.
 
     Rows that ran outside the sandbox, or were called on no task, come last and have no rank. No row has a rank if no
-    task can have an official score. `held_out` maps each task to its test set. It is None if the size of any test set
-    is not known.
+    task can have an official score. `held_out` maps each task to its test set. It is None if the size of a test set is
+    not known.
     """
     rows = with_chance(board.rows)
     entries = [

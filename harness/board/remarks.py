@@ -1,4 +1,4 @@
-"""Remarks below a board: on records of earlier tasks, on versions of submissions that are not shown, on settings."""
+"""Remarks below a board, for instance on records of earlier versions of a task, or on unusual settings."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -85,8 +85,8 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
 def find_same(shown: Sequence[Calls]) -> list[tuple[str, tuple[str, ...]]]:
     """Return groups of names that seem to be the same submission, as pairs (`files` or `values`, names).
 
-    A group `files` has the same files; measures of the library are left out. A group `values` has the same result on
-    every model; groups that contain only measures, and groups with the same files, are left out.
+    Submissions of a group `files` have the same files; measures of the library are left out. Submissions of a group
+    `values` have the same result on every model; groups of measures only, or with the same files, are left out.
     """
     submissions = {calls.submission for calls in shown if not calls.is_baseline}
     files = _groups((calls.submission, calls.version) for calls in shown if not calls.is_baseline)
@@ -127,7 +127,7 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
 
 
 def settings_labels(shown: Sequence[Calls]) -> list[str]:
-    """Return for each row a text with the settings in which it differs from most rows, such as `seed 1`, or "".
+    """Return for each row its unusual settings as text, such as `seed 1`; "" if it has the settings of most rows.
 
     If rows of a submission have the same settings, the text also names the version; if the versions are equal, too,
     the text names the configuration.
@@ -143,7 +143,7 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
 
 
 def _told_apart(shown: Sequence[Calls], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Return the labels, with a text appended if a submission's rows have equal labels, but different texts."""
+    """Return the rows' labels. Rows of a submission with equal labels but different `texts` also get their texts."""
     keys = [(calls.submission, calls.sandboxed, label) for calls, label in zip(shown, labels, strict=True)]
     texts_of: dict[tuple[str, bool, str], set[str]] = {}
     for key, text in zip(keys, texts, strict=True):

@@ -62,7 +62,7 @@ def _on_task(calls: Calls, task: str, reference: Reference) -> Stability | None:
 
 
 def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]:
-    """Choose models, and the same number of repetitions for each, so that as many values as possible are used."""
+    """Choose models, and take the same number of repetitions of each, so that as many values as possible are used."""
     lengths = {len(values) for values in repeats.values()} - {0}
     if not lengths:
         return {}

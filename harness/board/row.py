@@ -90,14 +90,14 @@ class Row:
 
     @property
     def complete(self) -> bool:
-        """Whether every task that can have an official score has it."""
+        """Whether the row has an official score on every task that can have one."""
         return self.result.complete
 
     @property
     def kendall(self) -> float | None:
-        """Mean of Kendall's rank correlation over the tasks of `score`, -1 to 1; None if a task is hidden.
+        """Mean of Kendall's rank correlation over the tasks with an official score, -1 to 1; None if a task is hidden.
 
-        Without a score, it is the mean over all tasks on which every model has a value.
+        If no task has an official score, the mean is over all tasks on which every model has a value.
         """
         tasks = [task for task in self.tasks.values() if self.score is None or task.official is not None]
         return None if self.rounded else _mean(task.kendall for task in tasks)
@@ -129,7 +129,7 @@ class Row:
 
     @property
     def rounded(self) -> tuple[str, ...]:
-        """The names of the hidden tasks. Their scores are rounded; if there are hidden tasks, so is `score`."""
+        """The names of the hidden tasks. Scores on them, and final scores that include them, are rounded."""
         return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
 
     @property

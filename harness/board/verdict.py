@@ -23,7 +23,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Sentences on the lead of a board."""
+    """Sentences on the leading rows of a board."""
 
     lead: list[Words]  #: the leaders and their score
     rest: list[Words] = field(default_factory=list)  #: how certain the lead is

@@ -1,4 +1,4 @@
-"""Reads the recorded calls of a board: of each submission, the version and configuration that was requested last."""
+"""Reads the recorded calls of a board, which shows each submission in the version and configuration requested last."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -43,9 +43,9 @@ def find_versions(
 def by_age(requests: Iterable[Request]) -> list[Request]:
     """Sort requests from oldest to newest; `requests` has the order of the database.
 
-    Requests that were merged from other databases come first, sorted by time. Since clocks differ, a request that
-    claims a time after its merge counts as made at its merge. The database's own requests follow in their order, so
-    that no merged request replaces them.
+    Requests that were merged from other databases come first, sorted by time. Clocks differ, so a request with a time
+    after its merge counts as made at the merge. The database's own requests follow in their order: no merged request
+    replaces them.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -65,7 +65,7 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 
 
 def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
-    """Divide calls, newest first, into shown and left-out calls (`find_versions`). `recorded`: rows with records."""
+    """Divide calls, newest first, into calls to show and calls to leave out. `recorded`: keys of rows with records."""
     version: dict[str, str] = {}
     current = [calls for calls in all_calls if version.setdefault(calls.submission, calls.version) == calls.version]
     begun = {calls.submission for calls in current if calls.row_key in recorded}
@@ -96,7 +96,7 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Add `records`, oldest first, to the calls. `Calls.stale` gets the models that have only outdated records."""
+    """Return the calls with `records`, oldest first. The field `stale` has the models with only outdated records."""
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:

@@ -28,7 +28,7 @@ def console_of(form: str, *, quiet: bool = False) -> "Console":
 
 
 def show(content: Any, *, quiet: bool = False) -> None:
-    """Print content as JSON with all digits, unless `quiet`. Infinite numbers and NaN become null."""
+    """Print content as JSON with all digits; if `quiet`, print nothing. Infinite numbers and NaN become null."""
     if not quiet:
         put(json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
 

@@ -1,4 +1,4 @@
-"""Progress of commands: bars and spinners on a terminal, and a line a minute elsewhere."""
+"""Progress of commands: bars and spinners on a terminal, elsewhere a line a minute."""
 
 import threading
 import time
@@ -37,7 +37,7 @@ class Bars:
 
 
 class Steps(Bars):
-    """A bar with the remaining time of some work. The object is called once for each finished part of the work."""
+    """A bar with the remaining time of some work. Calling the object counts one more part of the work as finished."""
 
     def __init__(self, console: Console, name: str, total: int) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()

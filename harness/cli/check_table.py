@@ -138,5 +138,5 @@ def _of_parts(partial: Sequence[CallsOnParts]) -> str:
     return (
         f"On {models}, whole calls would have taken longer than {WHOLE_CALL_S:g} s: values and times are of calls on "
         f"up to {number:,} of the training examples. The forecast's upper end is for a measure whose time grows with "
-        "the number of examples, the lower end for a measure that reads no others. pgdl check --whole-calls waits."
+        "the number of examples, the lower end for a measure that reads only these. pgdl check --whole-calls waits."
     )

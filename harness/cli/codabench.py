@@ -28,7 +28,7 @@ _ALLOW_HTTP = click.option(
 
 
 def _organiser(command: Any) -> Any:
-    """Add the options of an organiser's access to the platform, which the command receives as `organiser`."""
+    """Add the options for an organiser's access to the platform; the command receives them as `organiser`."""
 
     @functools.wraps(command)
     def with_access(token_file: Path | None, readable: tuple[str, ...], **asked: Any) -> None:
@@ -74,9 +74,9 @@ def bundle(file: Path, output: Path) -> None:
 @click.argument("submission", type=_DIRECTORY)
 @click.argument("output", type=_DIRECTORY)
 def ingest(program: Path, input_data: Path, submission: Path, output: Path) -> int:
-    """Call the submission on all models of a phase, and write the result to OUTPUT: the ingestion program.
+    """The ingestion program: call the submission on all models of a phase, and write the result to OUTPUT.
 
-    The arguments are the directories that Codabench mounts. Calls are ended before the time of the container is over.
+    The arguments are the directories that Codabench mounts. Calls are ended before the container's time limit.
     """
     from harness.cli.terminal import Terminal
 
@@ -95,7 +95,7 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path) -> i
 @click.argument("result", type=_DIRECTORY)
 @click.argument("output", type=_DIRECTORY)
 def score(program: Path, reference: Path, result: Path, output: Path) -> int:
-    """Score the result of a submission, and write scores.json and detailed_results.html: the scoring program."""
+    """The scoring program: score the result of a submission, and write scores.json and detailed_results.html."""
     say(pgdl.score_result(program, reference, result, output))
     return 0
 
@@ -145,9 +145,9 @@ def collect(share: float, results: Address, html: Path | None, **asked: Any) -> 
 def submissions(output: Path, **asked: Any) -> None:
     """Download one submission of each participant, and list these submissions in PATH/submissions.csv.
 
-    TOML describes the competition, URL is its page. The chosen submission is the one on the platform's board, otherwise
-    the last whose file was written before the end of the phase. This end is read from TOML, not from the platform,
-    where everybody can change it. The same command continues after an interruption.
+    TOML describes the competition, URL is its page. The submission on the platform's board is chosen or, if there is
+    none, the last whose file was written before the end of the phase. This end is read from TOML, not from the
+    platform, where everybody can change it. The same command continues after an interruption.
 
     Example: pgdl codabench submissions competition.toml https://www.codabench.org/competitions/ID/ --phase Final
     --output final

@@ -52,7 +52,7 @@ def command(
     Calls are made and recorded as by pgdl run; repeating the command makes only the missing calls. With
     --output the table is also written in every file format, for instance to PATH.csv, PATH.tex (LaTeX, booktabs) and
     PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed, even
-    of a measure that --top leaves out. With --recorded no call is made. If a measure is recorded with several
+    for a measure that --top leaves out. With --recorded no call is made. If a measure is recorded with several
     settings, the table shows the calls with the settings that were requested last.
 
     Examples: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms, and
@@ -88,7 +88,7 @@ def _best(board: "Board", number: int | None) -> "Board":
     """Return the board with its first `number` rows. Their ranks and comparisons still refer to all rows."""
     if number is None or number >= len(board.rows):
         return board
-    rest = "ranks, p-values and intervals are those among all"
+    rest = "ranks, p-values and intervals refer to all measures"
     line = f"The best {number} of {len(board.rows)} measures; {rest}."
     return replace(board, rows=board.rows[:number], remarks=[line, *board.remarks])
 

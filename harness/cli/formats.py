@@ -45,7 +45,7 @@ def _parse_columns(text: str) -> tuple[str, ...]:
 
 
 def refuse_names(remedy: str) -> Callable[[Any], Any]:
-    """Return a decorator: the command then refuses any name by a `UserError`; `{0}` in `remedy` becomes the name."""
+    """Return a decorator for commands that take no names. A name raises `UserError` with `remedy.format(name)`."""
 
     def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:
         if names and not context.resilient_parsing:
@@ -67,24 +67,27 @@ wide = click.option(
 
 
 def require_directory(output: Path | None, file: str) -> None:
-    """Raise `UserError` if `output`, the directory for files called `file`, ends in a format's suffix, such as .csv."""
+    """Raise `UserError` if the directory `output` has a format's suffix, such as .csv. `file` names the files in it."""
     if output is None:
         return
     require("--output writes each format", "pyarrow")
     if (form := _name_of(output.suffix)) is not None:
         stem = output.with_suffix("")
-        remedy = f"--output {stem} writes {stem / file}{output.suffix} and the others, --format {form} > FILE only this"
+        remedy = (
+            f"--output {stem} writes {stem / file}{output.suffix} and other formats, "
+            f"--format {form} > FILE writes only this format"
+        )
         raise UserError("--output", expected="a directory", found=str(output), remedy=remedy)
 
 
 def require_stem(output: Path | None, more: Collection[str]) -> None:
-    """Raise `UserError` if `output` is a directory, or ends in a suffix of `more` or of a format, such as .csv."""
+    """Raise `UserError` if `output`, the beginning of file names, is a directory, or has a suffix of files to write."""
     if output is None:
         return
     require("--output writes each format and plots", "pyarrow", "matplotlib")
     expected = "the beginning of the files' names, to which suffixes are added"
     if output.suffix in more or _name_of(output.suffix) is not None:
-        remedy = f"--output {output.with_suffix('')} writes {output} and the others"
+        remedy = f"--output {output.with_suffix('')} writes {output} and other files"
         raise UserError("--output", expected=expected, found=str(output), remedy=remedy)
     if output.is_dir():
         found, remedy = f"the directory {output}", f"--output {output / 'comparison'} writes into it"

@@ -59,7 +59,7 @@ ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
 class LazyGroup(click.Group):
-    """A group of commands that imports a command's module only to run the command: `pgdl --help` is instant."""
+    """A group of commands that imports a command's module only to run the command, so that `pgdl --help` is instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a user needs them."""
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Raise `UserError`, which proposes a similar command, for an unknown command."""
+        """Resolve a command as click does. For an unknown command, raise `UserError`, which proposes a similar one."""
         if not args[0].startswith("-") and args[0] not in COMMANDS:
             from harness.hints import did_you_mean
 
@@ -182,7 +182,7 @@ def _hang_up(terminals: Sequence[int]) -> NoReturn:
 
 
 def _open_closed_streams() -> None:
-    """Open the null device for each closed standard stream: otherwise the next opened file would receive its output."""
+    """Open the null device for each closed standard stream. Else the next opened file would take the stream's place."""
     for number, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
         try:
             os.fstat(number)
@@ -193,7 +193,7 @@ def _open_closed_streams() -> None:
 
 
 def _set_encodings() -> None:
-    """Write `?` for a character that the locale's encoding lacks."""
+    """Let the output streams write `?` for a character that the locale's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")

@@ -47,7 +47,7 @@ AnyMeasure = Measure | InstalledMeasure  #: a measure of the library, or of anot
 
 
 def named(name: str, family: str | None, cost: str | None) -> AnyMeasure:
-    """Return the measure `name`. Raise `UserError` for another name, or for a family or cost besides the name."""
+    """Return the measure `name`. Raise `UserError` for an unknown name, or if a family or cost is given, too."""
     known = {measure.name: measure for measure in installed.installed_measures()} | MEASURES
     plain, has_parameters, _ = name.partition(":")
     if has_parameters and plain in known:
@@ -62,7 +62,7 @@ def named(name: str, family: str | None, cost: str | None) -> AnyMeasure:
 
 
 def filtered(family: str | None, cost: str | None) -> list[AnyMeasure]:
-    """Return the library's measures of a family (None: all) and a cost (None: all). Raise `UserError` if none fits."""
+    """Return the library's measures of a family and a cost (None: all). Raise `UserError` if there are none."""
     known = {"family": dict.fromkeys(measure.family for measure in MEASURES.values()), "cost": [*Cost, CHEAP]}
     for kind, value in (("family", family), ("cost", cost)):
         if value is not None and value not in known[kind]:
@@ -188,7 +188,7 @@ def explain(measure: AnyMeasure) -> None:
 
 
 def as_object(measure: AnyMeasure) -> dict[str, Any]:
-    """Return a measure as a JSON object. Fields that the metadata of an installed package lack are None."""
+    """Return a measure as a JSON object. A field is None if the measure's package does not state it."""
     if isinstance(measure, Measure):
         of_library = {
             "parameters": measure.parameters, "needs": _needs_of(measure),
@@ -201,7 +201,7 @@ def as_object(measure: AnyMeasure) -> dict[str, Any]:
 
 
 def explanation(measure: Measure) -> str:
-    """Return a measure's docstring without its first two paragraphs; the section Args describes every parameter."""
+    """Return a measure's docstring without its first two paragraphs, and with every parameter in the section Args."""
     own, module = inspect.getdoc(measure.function) or "", sys.modules[measure.function.__module__]
     sources = [own, *(inspect.getdoc(one) or "" for one in (module, parameters))]
     entries = [next(filter(None, (_entry(name, source) for source in sources)), "") for name in measure.parameters]

@@ -1,7 +1,7 @@
-"""The options of all commands: an option means the same in every command that has it.
+"""The options of all commands. An option means the same in every command that has it.
 
 Options that `_option` makes can also be set by environment variables: --seed by PGDL_SEED, for example. Most options
-have the names of parameters of the functions in `pgdl`, so that a command passes them on as `**asked`.
+have the same name as a parameter of a function in `pgdl`. Commands pass these options on as `**asked`.
 """
 
 import re
@@ -295,7 +295,7 @@ def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, An
 
 
 def with_execution(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a command's options, after an `Execution` has replaced the options that `execution` adds."""
+    """Return a command's options, with an `Execution` in place of the options that the decorator `execution` adds."""
     from harness.execution.executors import EXECUTORS
     from harness.sandbox import KINDS
     from pgdl import Execution

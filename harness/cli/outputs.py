@@ -1,4 +1,4 @@
-"""Tries the places of a command's files before its first call, which may be hours before the files are written."""
+"""Checks at the start of a command that its files can be written at the end, perhaps hours later."""
 
 import tempfile
 from pathlib import Path

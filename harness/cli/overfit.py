@@ -30,7 +30,7 @@ def _parse_epsilon(text: str) -> tuple[int, ...]:
 )  # fmt: skip
 @click.option(
     "--generator", type=click.Choice(["strongest", "nearest"]), default="strongest", show_default=True,
-    help="Where a correct image is moved: to the error with the largest margin, or to the nearest error.",
+    help="Shift to use if the model errs on several: the shift with the largest margin, or the nearest shift.",
 )  # fmt: skip
 @click.option(
     "--edges", type=click.Choice(["black", "wrap"]), default="black", show_default=True,
@@ -43,8 +43,8 @@ def _parse_epsilon(text: str) -> tuple[int, ...]:
 def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     """Test whether the models of TASK have been fitted to its test set.
 
-    Each correctly classified image is moved by at most epsilon pixels to where the model errs. If models and images are
-    independent, the error rate on the moved images, weighted by densities, estimates the same risk as the ordinary
+    Correctly classified images are shifted, by at most epsilon pixels, to images on which the model errs. If models and
+    images are independent, the importance-weighted error rate on these images estimates the same risk as the ordinary
     error rate. A difference beyond chance shows that models depend on the images (Werpachowski et al., 2019; pgdl help
     overfitting). Models are tested one by one, in groups of the same architecture, and all together.
 

@@ -42,8 +42,8 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
 )  # fmt: skip
 @click.option("--yes", is_flag=True, help="With --remove: do not ask.")
 def command(results: Address, form: str, remove: str | None, yes: bool, **asked: Any) -> None:
-    """Print a row per recorded call, oldest first; of several records of the same call, only the newest. Records of
-    hidden tasks are withheld, and counted by outcome in a last line.
+    """Print a row for each recorded call, oldest first. If a call has several records, the newest is printed. Records
+    of hidden tasks are withheld, and counted by outcome in a last line.
 
     csv, json (one object per line) and parquet have every column (pgdl help records), including the submission's
     output. pgdl board and pgdl score decide which records count for a score.

@@ -12,7 +12,7 @@ from harness.errors import UserError
 
 
 def with_warning(option: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a decorator that adds `option` (--withhold); the command first warns if it shows hidden tasks in full."""
+    """Return a decorator that adds `option` (--withhold). The command then warns if it shows hidden tasks in full."""
 
     def decorate(command: Callable[..., Any]) -> Any:
         @functools.wraps(command)

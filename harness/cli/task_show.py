@@ -89,7 +89,7 @@ def show_command(
 def validate_command(
     directory: Path | None, tasks_dir: Path, task_names: Sequence[str], form: str, withhold: str
 ) -> int:
-    """Check the tasks in DIR and print every problem in one line.
+    """Check the tasks in DIR, and print a line for each problem.
 
     Exit code 2 if there is a problem. A valid task may have notes, for instance on the smallest difference of scores
     that it can show, or that the official score is not defined on it. A fetched task is compared with the digests of

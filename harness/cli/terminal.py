@@ -40,7 +40,7 @@ class Terminal(Progress):
             note(line)
 
     def warn(self, line: str) -> None:
-        """Print a warning over the progress line of the current step."""
+        """Print a warning in place of the current step, even if the command is quiet."""
         self._step.end()
         warn(line)
 
@@ -103,6 +103,6 @@ def note(line: str) -> None:
 
 
 def written(files: Iterable[Path], *, quiet: bool) -> None:
-    """Name written files, in one line on standard error, unless `quiet`."""
+    """Print the names of written files, in one line on standard error, unless `quiet`."""
     if not quiet:
         say(f"Written: {', '.join(map(str, files))}", err=True)

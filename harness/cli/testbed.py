@@ -59,8 +59,8 @@ def command(
 ) -> int:
     """Evaluate the models of TASK as frozen backbones of a linear probe (Huang, Yu and Zhang 2025).
 
-    A cell is a size of models, a noise (by SSIM) and a share of unseen classes: classes of DATA that are not in the
-    task. DATA is digits, mnist, cifar100 or another dataset of recipes, an .npz file
+    A cell is a combination of model size, noise (as SSIM) and share of unseen classes, which are the classes of DATA
+    that are not in the task. DATA is digits, mnist, cifar100 or another dataset of recipes, an .npz file
     (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).
 
     Prints the trade-off point, means over cells (marginals), and how well measures of the library agree with them.

@@ -44,7 +44,7 @@ class RankAxis(Axis):
 
     @property
     def ticks(self) -> list[float]:
-        """Round whole numbers between the ends."""
+        """Round whole numbers, without the ends of the axis."""
         return [tick for tick in super().ticks if tick.is_integer() and self.low < tick < self.high]
 
 

@@ -39,7 +39,7 @@ def _with_withheld(row: Row, given: WithheldResults, settings: SiteSettings) -> 
         complete=row.complete and not lacks,
         exceeded=exceeded,
     )
-    own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # known on public tasks alone
+    own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # unknown on hidden tasks
     return replace(row, result=result, tasks=tasks, own_randomness=own)
 
 

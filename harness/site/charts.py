@@ -20,7 +20,7 @@ MARGIN = 0.04
 def scatter(task: OnTask, first: str = "") -> Drawing | None:
     """Return a plot of measure against gap, a dot per model with a value; None for a hidden task or without values.
 
-    It opens with ranks on both axes, since scores depend on order alone, and a few huge values would leave no room for
+    The page first shows ranks on both axes: scores depend on order alone, and a few huge values would leave no room for
     the others. The dots' colours show the hyperparameter `first` until a reader chooses another.
     """
     if task.scored is None:

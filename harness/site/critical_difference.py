@@ -86,6 +86,6 @@ def _diagram(names: Sequence[str], mean_ranks: Sequence[float], found: MeanRanks
 
 
 def _shown_groups(groups: Sequence[tuple[int, int]], n_rows: int) -> list[tuple[int, int]]:
-    """Return the first and last drawn row of each bar. A bar is left out if another bar has all its drawn rows."""
+    """Return the first and last drawn row of each bar. A bar is left out if another bar joins all these rows."""
     first_of = {min(last, n_rows - 1): first for first, last in reversed(groups) if first < n_rows - 1}
     return sorted((first, last) for last, first in first_of.items())

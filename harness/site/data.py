@@ -163,7 +163,7 @@ class SiteData:
 
 
 def find_stray(data: SiteData) -> SiteRecord | None:
-    """Return the first record whose row, task or model is unknown, or which is the second of a call; else None.
+    """Return the first record whose row, task or model is unknown, or whose call has an earlier record; else None.
 
     A record belongs to a row only if its sandbox has the isolation that the row's configuration names.
     """

@@ -62,7 +62,7 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return a table of the scores given two hyperparameters: the first names the line, the second the column.
+    """Return a table of the scores given each pair of hyperparameters, which name the line and the column.
 
     A cell holds the score, its share of the largest score, and whether it is the smallest score.
     """

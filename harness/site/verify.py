@@ -105,7 +105,7 @@ def _problem(content: bytes, directory: Path, name: str) -> str | None:
 
 
 def _difference(expected: str | None, found: str | None) -> str:
-    """Return words on two different lines, with both texts near the first difference; None is a missing line."""
+    """Describe how two lines differ: quote both near their first difference. None stands for a missing line."""
     start = [0, 0]
     for pair in zip(*(_PIECES.split(line or "") for line in (expected, found)), strict=False):
         if not _same(*pair):

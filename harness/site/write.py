@@ -44,7 +44,7 @@ def write_site(data: SiteData, directory: Path) -> str:
 
 
 def replace_content(directory: Path, new: Path) -> None:
-    """Move the files of the directory `new`, on the same file system, to `directory`; first remove others there."""
+    """Replace the files in `directory` by the files in the directory `new`, which is on the same file system."""
     directory.mkdir(exist_ok=True)
     for old in directory.iterdir():
         if old != new:

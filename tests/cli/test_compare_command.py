@@ -77,7 +77,7 @@ def _compare_with_the_best(pgdl: Pgdl) -> None:
     best = pgdl("compare", "--measures", MEASURES, "--format", "csv", "--top", "1")
     assert (best.code, best.out.splitlines()) == (0, every[:2])
     notes = pgdl("compare", "--measures", MEASURES, "--format", "markdown", "--top", "2").out
-    assert "The best 2 of 3 measures; ranks, p-values and intervals are those among all." in notes
+    assert "The best 2 of 3 measures; ranks, p-values and intervals refer to all measures." in notes
     assert "| `distance_from_init` |" not in notes
 
 

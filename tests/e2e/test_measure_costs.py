@@ -54,7 +54,7 @@ def test_a_forecast_is_of_one_task_that_is_not_hidden(tmp_path: Path, tasks: Pat
         make_task(tmp_path / "several", name=name, hidden=hidden, n_models=2, reference=hidden)
     several = pgdl("measures", "--cost", "--tasks", tmp_path / "several")
     assert several.returncode == 2
-    assert several.stderr.splitlines()[-1].startswith("pgdl: a forecast is of one task")
+    assert several.stderr.splitlines()[-1].startswith("pgdl: a forecast is for one task")
     hidden = pgdl("measures", "--task", "secret", "--tasks", tmp_path / "several")
     assert hidden.returncode == 2
     assert "no forecast on a hidden task" in hidden.stderr

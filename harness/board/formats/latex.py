@@ -26,7 +26,7 @@ WORDS = {
 
 
 def render(board: Board) -> str:
-    """Return LaTeX tables of `PAGE` rows, with captions and notes. The first line names the packages to load."""
+    """Return LaTeX tables of up to `PAGE` rows, with captions and notes. The first line names the packages to load."""
     title = board.title
     parts = [board.rows[start : start + PAGE] for start in range(0, max(1, len(board.rows)), PAGE)]
     lines = ["% \\usepackage{booktabs,graphicx}"]
