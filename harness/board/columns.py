@@ -24,9 +24,9 @@ INTERVAL_NOTE = (
 
 #: Explains the columns `excess` and `p`.
 CHANCE_NOTE = (
-    "excess: score minus the mean score of random values on these models, with its interval. p: at most the "
-    "probability that any row scores as high if no row knows more about the gaps than two hyperparameters tell. A "
-    "function of three hyperparameters that never uses a network can have a small p, too."
+    "excess: score minus the mean score of random values on these models, with its interval. p: an upper "
+    "bound on the probability that any row scores as high if no row knows more about the gaps than two hyperparameters "
+    "reveal. A function of three hyperparameters that never uses a network can have a small p, too."
 )
 
 #: Explains the column `beyond`.

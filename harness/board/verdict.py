@@ -49,7 +49,7 @@ def verdict(board: Board, pages: Sequence[str]) -> Verdict:
     if best is not None and best.score is not None and "submission" not in {row.kind for row in leaders}:
         rest += [Words(" The best submission is "), linked[id(best)], Words(f", rank {best.rank}.")]
     if not ranked[0].complete:
-        missing = " But no row has a value for every model, so its lead may be due to what is missing."
+        missing = " But no row has a value for every model, so the lead may be due to missing values."
         return Verdict(lead, [*rest, Words(missing)])
     certainty = _certainty(ranked, leaders, [linked[id(row)] for row in ranked])
     return Verdict(lead, [*rest, *_beside_chance(leaders, ranked), *certainty], _scope(board))
