@@ -36,6 +36,7 @@ def address(environment: dict[str, str]) -> Iterator[str]:
             f"--temp-dir={directory}", "--object-store-memory=100000000",
         ]  # fmt: skip
         own = {"PGDL_CACHE": f"{directory}/cache", "PYTHONPATH": str(ROOT), "RAY_TMPDIR": directory}
+        own["RAY_worker_niceness"] = "0"  # by default 15: on a busy machine, no call would get processor time
         head = subprocess.Popen(
             command, env=environment | own, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             start_new_session=True,
