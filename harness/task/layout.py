@@ -208,7 +208,7 @@ def is_absent_default(root: Path) -> bool:
 
 
 def require_no_flat_tasks(root: Path) -> None:
-    """Raise `UserError` if `root` has tasks in the flat layout, which a new task in the full layout would hide."""
+    """Raise `UserError` if `root` has tasks in the flat layout: a task in the full layout would make them invisible."""
     if not (root / INPUTS).is_dir() and (flat := _task_directories(root)):
         found = f"{', '.join(path.name for path in flat)} in the flat layout, which {INPUTS} would hide"
         raise UserError("cannot take another task", file=root, expected=f"no tasks, or {INPUTS}/TASK", found=found,

@@ -143,7 +143,7 @@ def architectures(files: TaskFiles) -> Architectures:
 def describe_networks(files: TaskFiles) -> str:
     """Return a line about a task's networks, such as `2 architectures of 5 to 7 layers: Conv2D, Dense`.
 
-    The line is empty for no model, for more than `MOST_DESCRIBED` models, and if an architecture cannot be read.
+    The line is empty without models, with more than `MOST_DESCRIBED` models, or if an architecture cannot be read.
     """
     if not 0 < len(files.models) <= MOST_DESCRIBED:
         return ""

@@ -46,7 +46,10 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Call the module on inputs (n, ...) in its own layout; return outputs (n, classes), or raise `UserError`."""
+        """Call the module on inputs (n, ...) with PyTorch's order of axes; return its outputs (n, classes).
+
+        Raise `UserError` if the module fails, or returns anything else.
+        """
         import torch
 
         try:
@@ -65,7 +68,7 @@ class Exporter:
     def write(self, file: Path, inputs: Array, state: Mapping[str, Any] | None = None) -> None:
         """Write the exported module to a `.pt2` file; raises `UserError` with PyTorch's reason if the export fails.
 
-        `inputs` are examples (n, ...) in the module's own layout. `state`, a `state_dict`, replaces the weights.
+        `inputs` are examples (n, ...) with PyTorch's order of axes. `state`, a `state_dict`, replaces the weights.
         """
         import torch
 

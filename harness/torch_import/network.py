@@ -143,7 +143,7 @@ class TranslatedNetwork:
         return value
 
     def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
-        """Treat the axes `group` as a single axis; return its slice `start:stop`, with a new axis in their place."""
+        """Cut a value to the slice `start:stop` of the axes `group`, taken as one axis; a new axis replaces them."""
         axes = tuple(axis for axis in flat(value.stored) if axis not in group)
         first = flat(value.stored).index(group[0])
         before, behind, made = axes[:first], axes[first:], group_of(stop - start)

@@ -124,7 +124,7 @@ class _Translator:
         return function(self.network, given[0], **others)
 
     def _keep(self, operation: GraphOperation, found: Any) -> None:
-        """Store the results of an operation. An operation in place also replaces its first argument."""
+        """Store the results of an operation. An in-place operation also replaces its first argument."""
         for name, result in operation.named(found):
             self.values[name] = result
             self.paths[name] = _place(operation)

@@ -47,19 +47,22 @@ class OverfitResult(Summarized):
 
     @property
     def content(self) -> dict[str, Any]:
-        """All figures as a dictionary for JSON."""
+        """All results as a dictionary for JSON."""
         rows = [row.figures for row in self.rows]
         failures = {model: str(error) for model, error in self.failures.items()}
         return {"task": self.task, "rows": rows, "failures": failures, "notes": self.notes}
 
     def write(self, directory: Path) -> list[Path]:
-        """Write all figures and the plot to an existing directory; return the paths. Raise `UserError` on failure."""
+        """Write a table and a plot to an existing directory; return the paths. Raise `UserError` on failure."""
         rows = [row.figures | {"models": " ".join(row.group.models)} for row in self.rows]
         title = f"{self.task}, {self.settings.split} set"
         return [write_csv(directory / "overfit.csv", rows), *write_plots(self.rows, title, directory / "overfit")]
 
     def show(self, console: Console) -> None:
-        """Print all figures of groups, but error rate and p-values of models; without groups, all figures of models."""
+        """Print all results of groups, and error rates and p-values of single models.
+
+        If no group has several models, print all results of single models.
+        """
         groups = [row for row in self.rows if row.group.kind is not OverfitGroup.MODEL]
         models = [row for row in self.rows if row.group.kind is OverfitGroup.MODEL]
         headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]
