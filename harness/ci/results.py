@@ -89,7 +89,7 @@ def notes_on(change: Change, folder: str, unknown: Sequence[str]) -> list[str]:
         lacking = f"at the base, records of {abbreviated(unknown)} are missing or stale"
         notes.append(f"no ranks before the change: {lacking}; {AGAIN} makes them")
     if stray := [path for path in change.others if folder != "." and path.startswith(f"{folder}/")]:
-        notes.append(f"no submissions, by their names: {abbreviated(stray)}; expected NAME.py, NAME.zip or a folder")
+        notes.append(f"not submissions, by their names: {abbreviated(stray)}; expected NAME.py, NAME.zip or a folder")
     return notes
 
 

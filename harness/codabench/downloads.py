@@ -71,7 +71,7 @@ def download(
     here, kept = {one.submission: one for one in known}, dict[int, Submitted]()
     if opened.phase.end != end:
         notes.append(
-            f"{opened.phase.name}: ends {end} as described, which counts, and {opened.phase.end} on the platform"
+            f"{opened.phase.name}: ends {end} in the TOML file, which counts, but {opened.phase.end} on the platform"
         )
     for number, (owner, submissions) in enumerate(listed.items(), start=1):
         step(f"participant {number} of {len(listed)}")

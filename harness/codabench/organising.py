@@ -31,7 +31,7 @@ class Organiser:
         site, number = split_page(page)
         for host in self.readable:
             why = "others may read the token and the files"
-            progress.warn(f"{host}: asked without encryption where its address says so; {why}")
+            progress.warn(f"{host}: its http addresses are reached without encryption; {why}")
         return open_phase(Platform(site, read_token(self.token_file), self.readable), number, phase)
 
 

@@ -46,7 +46,7 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Call the module on inputs (n, ...) with PyTorch's order of axes; return its outputs (n, classes).
+        """Call the module on inputs (n, ...) in the form that it takes, and return its outputs (n, classes).
 
         Raise `UserError` if the module fails, or returns anything else.
         """
@@ -68,7 +68,7 @@ class Exporter:
     def write(self, file: Path, inputs: Array, state: Mapping[str, Any] | None = None) -> None:
         """Write the exported module to a `.pt2` file; raises `UserError` with PyTorch's reason if the export fails.
 
-        `inputs` are examples (n, ...) with PyTorch's order of axes. `state`, a `state_dict`, replaces the weights.
+        `inputs` are examples (n, ...) in the form that the module takes. `state`, a `state_dict`, replaces the weights.
         """
         import torch
 

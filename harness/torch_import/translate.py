@@ -120,7 +120,7 @@ class _Translator:
         if name in MAKING or not any(isinstance(one, Value) for one in operands):
             return computed(name, given[0], others)
         if (function := translations().get(name)) is None:
-            raise UntranslatableError("has a translation for constants alone")
+            raise UntranslatableError("has a translation only for constants")
         return function(self.network, given[0], **others)
 
     def _keep(self, operation: GraphOperation, found: Any) -> None:

@@ -16,9 +16,10 @@ from harness.summarized import Summarized
 from harness.tables import print_lines, print_table
 
 LEGEND = (
-    "adversarial error: of images that a generator has moved by at most epsilon pixels; weighted by densities, it "
-    "gives the adversarial estimate of the same risk as the error (in brackets, intervals at 95 %). T: their "
-    "difference. A small p-value says that models and images are not independent; a large one says nothing.",
+    "adversarial error: the error on images that a generator has moved by at most epsilon pixels. Adversarial "
+    "estimate: this error, weighted by densities so that it estimates the same risk as the error (in brackets: 95 % "
+    "intervals). T: adversarial estimate minus error. A small p-value says that models and images are not independent; "
+    "a large p-value says nothing.",
 )
 
 
