@@ -32,7 +32,7 @@ def find_part(task: Path, part: str) -> Path | None:
 def part_digest(directory: Path, digests: Digests) -> str:
     """Return the digest of a part, over the names and contents of its files: for a model, the digest of the model.
 
-    If a file is missing, the digest is another. Raise `OSError`, or `UserError` if a file is no regular file.
+    A missing file changes the digest. Raise `OSError`, or `UserError` if a file is no regular file.
     """
     files = [*(directory / name for name in MODEL_FILES), *sorted(directory.glob("*/shard_*"))]
     return digests.of_model(files)

@@ -40,9 +40,7 @@ class Archive(Section):
     phase: str = Field(pattern=_NAME, description="Name for all tasks of the archive together.")
     url: Annotated[Address, PlainValidator(lambda text: Address(text, "url"))] = Field(description="Address.")
     bytes: int = Field(ge=1, le=MAX_ARCHIVE, description="Size, which may be rounded.")
-    sha256: str | None = Field(
-        None, pattern=_DIGEST, description="Digest of the zip's list of files, if that is known."
-    )
+    sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of the zip's file list, if that is known.")
     tasks: list[KnownTask] = Field(min_length=1)
 
 

@@ -18,7 +18,7 @@ class KindContract:
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
-        """Test submissions of `pgdl doctor` end as expected; without isolation, those that need a sandbox may not."""
+        """`pgdl doctor`'s submissions end as expected; without isolation, those that need a sandbox may do anything."""
         with Staging() as staging, self.kind() as kind:
             assert kind.problem() is None
             kind.prepare(kind.trials(staging, [self.runtime]))

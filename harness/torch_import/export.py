@@ -24,7 +24,7 @@ class Exporter:
     """Exports a copy of a `torch.nn.Module`, on the CPU and in evaluation mode; the module itself stays unchanged.
 
     `name` is the module's name in messages. `tell` receives a note if the module is in training mode. Raises
-    `UserError` if `module` is no module, or if a weight is not float32 or not finite.
+    `UserError` if `module` has another type, or if a weight is not float32 or not finite.
     """
 
     def __init__(self, module: Any, name: str, tell: Callable[[str], None]) -> None:

@@ -91,8 +91,8 @@ class TranslatedNetwork:
     ) -> Value:  # fmt: skip
         """Add a layer on a feature map with the channels last, and return its output (batch, channels, *places).
 
-        `places` are the sizes of the spatial axes. `channels` are the axes of the output's channels, by default the
-        input's.
+        `places` are the sizes of the spatial axes. `channels` are the axes of the output's channels; by default,
+        the axes of the input's channels.
         """
         stored = (*map(group_of, places), value.stored[-1] if channels is None else channels)
         found = self.after(value, class_name, config, weights, stored)
