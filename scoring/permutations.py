@@ -117,7 +117,7 @@ def dealt_values(
 
     The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values. This
     changes only the number of pairs of models that gap and measure order alike. For large tasks, Hajek's projection
-    approximates each count by a sum over models, whose variance is smaller by 1 / (2 * models in a group).
+    approximates each count by a sum over models, whose variance is smaller by the share 1 / (2 * models in a group).
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]

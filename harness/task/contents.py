@@ -43,7 +43,7 @@ def write_known(reference: Path, contents: Contents) -> None:
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the `Contents` that `write_known` wrote, None without its file; raises `UserError` if it is malformed."""
+    """Return the content of the file of `write_known`; None without the file; raises `UserError` if it is malformed."""
     file = reference / CONTENTS
     if not file.exists():
         return None

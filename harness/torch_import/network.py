@@ -223,7 +223,7 @@ class TranslatedNetwork:
         return self.after(value, "EinsumDense", config, [np.ones_like(numbers), numbers])
 
     def is_not_negative(self, value: Value) -> bool:
-        """Whether a value cannot be negative, because a layer such as a ReLU computes it."""
+        """Whether all numbers of a value are known to be 0 or more, since a layer such as a ReLU computes it."""
         pending = [self.source(value)]
         while pending:
             number = pending.pop()

@@ -89,7 +89,7 @@ def _length(
 
 @translates("clamp_min")
 def _clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
-    """Translate a lower bound of 0 into a ReLU. Of lengths, ignore a lower bound up to `SMALL`."""
+    """Translate a lower bound of 0 into a ReLU. Ignore a bound of up to `SMALL` on the lengths of vectors."""
     if isinstance(x.source, Length) and 0 < min <= SMALL:
         return x
     if min != 0:
