@@ -138,7 +138,7 @@ class _Translator:
             self.values[target.name] = found
 
     def output(self) -> int:
-        """Return the number of the layer that computes the output (batch, classes); raises `UserError` for another shape."""
+        """Return the number of the output's layer; raises `UserError` unless the output is (batch, classes)."""
         value = self.values.get(self.graph.output)
         self.network.path = ""
         try:
