@@ -152,7 +152,7 @@ class TaskDirectory:
         return self.tasks
 
     def _no_task_error(self, references: Sequence[str] = ()) -> UserError:
-        """Return the error for a directory without a task that can run; `references` names tasks without models."""
+        """Return the error for a directory without runnable tasks; `references` are names of tasks without models."""
         builds = self._builds
         parts = [f"reference data, of {', '.join(references)}"] if references else []
         parts += [f"tasks that pgdl task build has not finished: {', '.join(builds)}"] if builds else []
