@@ -43,7 +43,7 @@ class Chance:
 
     @property
     def p_value(self) -> float:
-        """The largest of `p_values`: the hypothesis is that the measure knows any two hyperparameters, nothing else."""
+        """The largest of `p_values`; the hypothesis is that the measure knows two hyperparameters and nothing else."""
         return max(self.p_values.values())
 
 

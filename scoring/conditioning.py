@@ -48,7 +48,7 @@ class Conditioning:
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """For each number n of cells in a set: positions (k,) of the sets with n cells, and these cells, (k, n)."""
+        """For each number n of cells in a set: positions (k,) of the sets with n cells, and their cells, (k, n)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
@@ -81,7 +81,7 @@ def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioni
 
 
 def members_of(groups: Indices, n_groups: int) -> NDArray[np.float32]:
-    """Return 1 where a model is in a group, else 0, (n_models, n_groups), from each model's groups (..., n_models)."""
+    """Return an array (n_models, n_groups): 1 where a model is in a group, else 0. `groups` is (..., n_models)."""
     members = np.zeros((groups.shape[-1], n_groups), np.float32)
     members[np.arange(len(members)), groups] = 1
     return members

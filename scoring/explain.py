@@ -32,7 +32,7 @@ class CellShare:
 
 @dataclass(frozen=True)
 class CostlyPair:
-    """Two models that measure and gap order differently."""
+    """Two models that the measure and the gap order differently."""
 
     larger_gap: str  #: id of the model with the larger gap
     smaller_gap: str  #: id of the other model

@@ -116,7 +116,10 @@ def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.in
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
-    """Count for each position and group the earlier positions in its block of `size` that have smaller numbers."""
+    """Count for each position and group the members at earlier positions of the same block with smaller numbers.
+
+    `numbers` (n,) consists of blocks of `size`; `members` (n, n_groups) is 1 where a position is in a group.
+    """
     blocks = numbers.reshape(-1, size)
     smaller = (blocks[:, :, None] > blocks[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_)
     found: Counts = np.matmul(smaller.astype(np.float32), members.reshape(-1, size, members.shape[1]))

@@ -38,7 +38,7 @@ class RiskEstimates:
         """Return estimates with the arrays as floats.
 
         Raises:
-            ValueError: wrong shapes or values, or the moved point of a misclassified point is correctly classified.
+            ValueError: wrong shapes or values, or a misclassified point was moved onto a correctly classified point.
         """
         arrays = [np.asarray(array, dtype=np.float64) for array in (losses, moved_losses, densities)]
         if len({array.shape for array in arrays}) > 1 or arrays[0].ndim != 1 or not arrays[0].size:

@@ -64,7 +64,7 @@ def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Pair
 
 
 def _is_finished(calls: TaskCalls) -> bool:
-    """Return whether there is a finite value for every model, or whether the task has no official score."""
+    """Return whether every model has a finite value; true for a task without an official score."""
     if not has_official_score(calls.grid):
         return True
     values = [calls.values.get(model, math.nan) for model in calls.grid.models]

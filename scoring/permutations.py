@@ -116,8 +116,8 @@ def dealt_values(
     """Return the approximate conditional mutual information of gap and permuted measure, 0 to 1, shape (n,).
 
     The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values. This
-    only changes how many pairs of models gap and measure order in the same way. For large tasks, Hajek's projection
-    approximates each count by a sum over models, whose variance is smaller by 1 / (2 * models in a group).
+    changes only the number of pairs of models that gap and measure order alike. For large tasks, Hajek's projection
+    approximates each count by a sum over models, whose variance is smaller by the share 1 / (2 * models in a group).
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]

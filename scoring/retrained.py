@@ -79,9 +79,10 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
 
 
 def _scale(values: Vector, level: Vector, errors: Vector, spread: float) -> Vector:
-    """Return factors from 0 to 1, shape (n_sets,), for deviations drawn with the standard errors `errors`.
+    """Return factors from 0 to 1, shape (n_sets,), that scale deviations drawn with the standard errors `errors`.
 
-    The share `level` / `values` of `errors`^2 is due to chance; the variance `spread`^2 of random measures replaces it.
+    Chance contributes the share `level` / `values` to the variance `errors`^2. This contribution is replaced by
+    `spread`^2, the variance of random measures' values.
     """
     signal = np.clip(1 - level / np.maximum(values, level), 0, 1) * errors**2
     return np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))

@@ -20,7 +20,7 @@ class Stability:
     """The official score of a measure, and the score's spread over the measure's seeds."""
 
     score: float  #: official score of the first values, 0 to 1
-    error: float  #: standard deviation of the score if all models are called with new seeds
+    error: float  #: standard deviation of the score if the measure is called with new seeds on all models
     n_repeated: int  #: number of models with repeated calls
     n_unsteady: int  #: number of models whose value depends on the seed
 
@@ -30,10 +30,10 @@ def measure_stability(
 ) -> Stability:
     """Estimate how much an official score varies with the measure's own random numbers.
 
-    Some models, chosen at random, were called again with other seeds, so each has k values. In each draw, every such
-    model gets one of its values at random, and the score is computed anew. The variance of these scores is multiplied
-    by n_models / (number of models with repeats), and by k / (k - 1), since draws from k values vary less than new
-    values.
+    On some models, chosen at random, the measure was called again with other seeds, so each of them has k values. In
+    each draw, every such model gets one of its values at random, and the score is computed anew. The variance of these
+    scores is multiplied by n_models / (number of models with repeats), and by k / (k - 1), since draws from k values
+    vary less than new values.
 
     Gaps (train minus test accuracy), and the measure's values from the first seed, are finite, shape (n_models,), in
     the order of the grid. `repeats` maps model -> its k - 1 values from other seeds; k >= 2 is equal for all models.

@@ -83,7 +83,7 @@ class AdversarialGenerator:
         return wrong, 1 / (1 + arriving)
 
     def _targets(self, grid: Margins) -> NDArray[np.intp]:
-        """Return where the generator moves each translation by at most 2 * radius, as row-major positions in `grid`."""
+        """For each translation by at most 2 * radius, return the row-major position in `grid` to which it is moved."""
         windows = sliding_window_view(grid, (self.side, self.side), axis=(1, 2))
         rows, columns = np.divmod(self.moves(windows), self.side)
         first = np.arange(windows.shape[1])
@@ -122,13 +122,13 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
 
 
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:
-    """Return which unknown margins `AdversarialGenerator.estimates` needs next.
+    """Return the mask of the margins that `AdversarialGenerator.estimates` needs, as far as known margins determine it.
 
     The candidates of each image are needed first; they determine the moved image. Next come the translations that the
     generator may move onto the moved image, and the candidates of the correctly classified translations.
 
     `margins` is NaN where unknown, shape (n_images, side, side); side is 6 * radius + 1 for the largest radius. The
-    result has the same shape, and is also true for needed margins that are known.
+    result has the same shape, and is true for all needed margins, known or unknown.
     """
     needed = np.zeros(margins.shape, bool)
     middle = margins.shape[1] // 2

@@ -52,7 +52,7 @@ def last_traceback(output: str) -> str:
 
 
 def without_libraries(lines: Iterable[str]) -> list[str]:
-    """Return the lines of an output. A single line with a number replaces consecutive traceback frames in libraries."""
+    """Return the lines of an output; consecutive traceback frames in libraries become a line with their number."""
     shown = []
     for is_library, group in groupby(lines, lambda line: _IN_LIBRARY.match(line) is not None):
         adjacent = list(group)
@@ -72,9 +72,10 @@ def under_github() -> bool:
 
 @contextmanager
 def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
-    """If `stop`, make GitHub ignore commands that are printed within the context and, if it raises, after the context.
+    """If `stop`, make GitHub ignore commands that are printed within the context.
 
-    For this, a line is printed at the start and at the regular end of the context, on standard error if `err`.
+    For this, a line is printed at the start and at the end of the context, on standard error if `err`. If the context
+    raises, the line at the end is missing, and GitHub also ignores later commands.
     """
     if not stop:
         yield

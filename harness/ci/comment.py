@@ -117,7 +117,7 @@ def _before_and_after(before: str, after: str, line: Line) -> str:
 
 
 def _neighbours(lines: Sequence[Line]) -> list[str]:
-    """Return a text on each difference from the row above or below. Submissions with equal texts share a text."""
+    """Return lines on the differences from the rows above and below; submissions with equal texts share a line."""
     names: dict[str, list[str]] = {}
     for line in lines:
         for side, other, p_value in (

@@ -55,7 +55,7 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
-    """Return the groups with a submission in `touched`; a group's submissions have the same files or values."""
+    """Return groups of submissions with the same files or values, each with a submission in `touched`."""
     return [Same(what, names) for what, names in find_same(shown) if not set(touched).isdisjoint(names)]
 
 
@@ -89,7 +89,7 @@ def notes_on(change: Change, folder: str, unknown: Sequence[str]) -> list[str]:
         lacking = f"at the base, records of {abbreviated(unknown)} are missing or stale"
         notes.append(f"no ranks before the change: {lacking}; {AGAIN} makes them")
     if stray := [path for path in change.others if folder != "." and path.startswith(f"{folder}/")]:
-        notes.append(f"no submissions, by their names: {abbreviated(stray)}; expected NAME.py, NAME.zip or a folder")
+        notes.append(f"not submissions, by their names: {abbreviated(stray)}; expected NAME.py, NAME.zip or a folder")
     return notes
 
 

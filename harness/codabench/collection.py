@@ -140,7 +140,8 @@ def read_records(
 ) -> tuple[list[Evaluation], list[Request]]:
     """Return the records and requests in the file `result`, which may be forged; give them the submission's name.
 
-    Raise `UserError` unless all records belong to the submission's files. `owners` maps digests to names, for messages.
+    Raise `UserError` unless all records belong to the submission's files. `owners` maps digests of submissions to
+    names, for messages.
     """
     try:
         with _records_in(result, settings.planned) as records:
@@ -214,8 +215,9 @@ def differences(
 ) -> list[str]:
     """Return a line for each drawn call that `again` does not confirm; `again` is (task, model) -> new record.
 
-    On machines of the same class, both values must be equal. On others they may differ by `TOLERANCE`, but no other
-    value on the task may lie between them: all values of a nearly constant measure differ by less than `TOLERANCE`.
+    On a machine of the same class, the new value must equal the recorded value. On another machine it may differ by
+    `TOLERANCE`, but no other value on the task may lie between both: all values of a nearly constant measure differ by
+    less than `TOLERANCE`.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 

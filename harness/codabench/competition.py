@@ -186,7 +186,7 @@ class PlannedPhase:
             return ""
         return (
             f"phase {self.phase.name!r}: calls that use all of their {limit_s:g} s take {longest_s:.0f} s in sum; a "
-            f"container has {left_s:.0f} s for them, and what is not called then has no value"
+            f"container has {left_s:.0f} s for them, and calls that do not fit have no value"
         )
 
 

@@ -29,7 +29,7 @@ from harness.text import not_a_formula, printable
 TABLE, RESULTS = "submissions.csv", "results"  #: name of the table of downloaded submissions, and folder of results
 MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2  #: maximum size of a downloaded file, and of the table, in bytes
 
-#: End of the names that `names_of` makes up. It also replaces a participant's own name with such an end.
+#: End of the names that `names_of` makes up, also for a participant whose own name has such an end.
 _DERIVED = re.compile(r"_[0-9a-f]{8}$")
 
 MAX_FAILED = 20  #: number of consecutive failed downloads after which the command gives up
@@ -58,10 +58,10 @@ def download(
 ) -> tuple[list[Submitted], list[str]]:
     """Download a submission of each participant as NAME.zip; return the submissions, and lines on problems.
 
-    The participant's submission on the platform's board is chosen, or else the last whose file was written before
-    `end`. A file that is there already is not downloaded again. With `with_results`, only submissions
-    with a score are chosen, and results/NAME.zip is downloaded, too. Raise `UserError` if the platform cannot be
-    reached, refuses or fails.
+    A participant's submission on the platform's board is chosen, or else the participant's last submission whose file
+    was written before `end`. A file that is there already is not downloaded again. With `with_results`, only
+    submissions with a score are chosen, and results/NAME.zip is downloaded, too. Raise `UserError` if the platform
+    cannot be reached, refuses or fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):
@@ -71,7 +71,7 @@ def download(
     here, kept = {one.submission: one for one in known}, dict[int, Submitted]()
     if opened.phase.end != end:
         notes.append(
-            f"{opened.phase.name}: ends {end} as described, which counts, and {opened.phase.end} on the platform"
+            f"{opened.phase.name}: ends {end} in the TOML file, which counts, but {opened.phase.end} on the platform"
         )
     for number, (owner, submissions) in enumerate(listed.items(), start=1):
         step(f"participant {number} of {len(listed)}")

@@ -31,7 +31,7 @@ class Organiser:
         site, number = split_page(page)
         for host in self.readable:
             why = "others may read the token and the files"
-            progress.warn(f"{host}: asked without encryption where its address says so; {why}")
+            progress.warn(f"{host}: its http addresses are reached without encryption; {why}")
         return open_phase(Platform(site, read_token(self.token_file), self.readable), number, phase)
 
 
@@ -94,9 +94,9 @@ def download_submissions(
 ) -> tuple[str, int]:
     """Download one submission of each participant to `output`; return the phase's name and the number of submissions.
 
-    The submission on the platform's board is chosen, otherwise the last before the phase's end. `competition` is the
-    competition's TOML file, `page` the address of its page. Raise `UserError` if a file is invalid, or the platform
-    refuses.
+    A participant's submission on the platform's board is chosen, or else the participant's last submission before the
+    end of the phase. `competition` is the competition's TOML file, `page` the address of its page. Raise `UserError` if
+    a file is invalid, or the platform refuses.
     """
     phases = read_competition(competition).phases
     chosen = phases[position_of(phase, [one.name for one in phases], competition)]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 SETTINGS, COMMAND = "phase.json", "metadata.yaml"  #: files of a program: its settings, and the command to run
 SANDBOX = "landlock"  #: the kind of sandbox that works in the platform's containers
 
-#: Calls end so many seconds before the container's time is up, or this share of its time if that is less: the platform
-#: keeps no output of a container that it kills.
+#: Calls end `RESERVE_S` seconds before the container's time is up, or `RESERVE_SHARE` of its time if that is less: the
+#: platform keeps no output of a container that it kills.
 RESERVE_S, RESERVE_SHARE = 60.0, 0.25
 
 

@@ -109,7 +109,7 @@ class Build:
     def records(self) -> dict[int, dict[str, Any]]:
         """Return number of a cell -> record of its training, for all cells with a finished model and its record."""
         place = self.task if self.is_finished else self.building
-        written = read_written(self.reference / TRAINING) or []  # exists since the task was first finished
+        written = read_written(self.reference / TRAINING) or []  # the file exists once the task has been finished
         known = {record["cell"]: record for record in written}
         numbers = [cell.number for cell in self.recipe.cells if find_part(place, str(cell.number))]
         records = {number: read_record(place, str(number)) or known.get(number) for number in numbers}

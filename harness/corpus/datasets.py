@@ -86,7 +86,7 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
 
 
 def _first_classes(source: DistributedDataset, number: int, seed: int) -> DistributedDataset:
-    """Return the first `number` classes. Without a test set, first draw one from training images of all classes."""
+    """Return the first `number` classes. A missing test set is first drawn from the training images of all classes."""
     if number > source.n_classes:
         raise UserError("data.classes", expected=f"at most {source.n_classes}, as the source has", found=number)
     train, test = source.train, source.test

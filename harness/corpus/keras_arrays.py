@@ -1,6 +1,6 @@
 """The program that writes a dataset of Keras as arrays, so that other processes need not import a framework.
 
-A question is `{"name": NAME, "file": FILE.npz}`, and the answer is empty.
+A question (a request to the program) is `{"name": NAME, "file": FILE.npz}`, and the answer is empty.
 """
 
 from typing import Any

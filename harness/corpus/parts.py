@@ -25,14 +25,14 @@ def part_names(part: str) -> tuple[str, str]:
 
 
 def find_part(task: Path, part: str) -> Path | None:
-    """Return the directory of a part of the task in a directory; None if the part is missing."""
+    """Return the directory of a part of the task in the directory `task`; None if the part is missing."""
     return next((path for name in part_names(part) if (path := task / name).exists()), None)
 
 
 def part_digest(directory: Path, digests: Digests) -> str:
-    """Return the digest of a part, over the names and contents of its files; of a model, it is the same as in records.
+    """Return the digest of a part, over the names and contents of its files: for a model, the digest of the model.
 
-    A part that lacks a file has another digest. Raise `OSError`, or `UserError` if a file is no regular file.
+    A missing file changes the digest. Raise `OSError`, or `UserError` if a file is no regular file.
     """
     files = [*(directory / name for name in MODEL_FILES), *sorted(directory.glob("*/shard_*"))]
     return digests.of_model(files)
@@ -41,8 +41,8 @@ def part_digest(directory: Path, digests: Digests) -> str:
 def find_damaged(task: Path, parts: Iterable[str], records: Mapping[str, Mapping[str, Any]]) -> dict[str, Path]:
     """Return name -> directory of the parts whose files are not as they were written, or that have no record.
 
-    `records` has the records of parts; a record of an earlier version of the harness, without digest, fits all files.
-    Raise `UserError` if files cannot be read.
+    `records` has the records of parts. A record without digest, from an earlier version of the harness, is not compared
+    with files. Raise `UserError` if files cannot be read.
     """
     found = {part: directory for part in parts if (directory := find_part(task, part))}
     with writing(task, problem="cannot be read"), Digests(task) as digests:

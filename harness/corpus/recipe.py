@@ -290,6 +290,6 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
 
 
 def _raise(path: Path, problems: Iterable[UserError]) -> None:
-    """If there are problems, raise a `UserErrors` with a line for each different problem of the file at `path`."""
+    """If there are problems, raise a `UserErrors` with a line for each distinct problem of the file at `path`."""
     if lines := dict.fromkeys(f"{path}: {problem}" for problem in problems):
         raise UserErrors(*lines)

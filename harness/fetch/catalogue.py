@@ -29,7 +29,7 @@ class KnownTask(Section):
     """One task of an archive."""
 
     name: str = Field(pattern=_NAME, description="Name of its directory.")
-    about: str = Field("", max_length=200, description="Networks and data, for readers.")
+    about: str = Field("", max_length=200, description="Networks and data, as a text for users.")
     models: int | None = Field(None, ge=1, description="Number of its models, if that is known.")
     sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of all of its files, if that is known.")
 
@@ -37,10 +37,10 @@ class KnownTask(Section):
 class Archive(Section):
     """One zip archive on a server."""
 
-    phase: str = Field(pattern=_NAME, description="Name of all its tasks together.")
+    phase: str = Field(pattern=_NAME, description="Name for all tasks of the archive together.")
     url: Annotated[Address, PlainValidator(lambda text: Address(text, "url"))] = Field(description="Address.")
     bytes: int = Field(ge=1, le=MAX_ARCHIVE, description="Size, which may be rounded.")
-    sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of its directory, if that is known.")
+    sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of the zip's file list, if that is known.")
     tasks: list[KnownTask] = Field(min_length=1)
 
 

@@ -26,8 +26,8 @@ def notes_on_grid(grid: Grid) -> list[str]:
     lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it cannot order them"
              for name in grid.names if name not in grid.varying]  # fmt: skip
     if len(grid.varying) > 1 and len(grid.codes) > FEW:
-        lines += [f"{name} has {len(grid.values[name])} values in {len(grid.codes)} models, like results or numbers: "
-                  "is it a hyperparameter?"
+        lines += [f"{name} has {len(grid.values[name])} values in {len(grid.codes)} models, as results or row numbers "
+                  "do: is it a hyperparameter?"
                   for name in grid.varying if len(grid.values[name]) >= MANY * len(grid.codes)]  # fmt: skip
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters that vary"

@@ -77,7 +77,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _bindings(module: ast.Module) -> list[str]:
-    """Return all names that a module defines, with repetitions; `FUNCTION` for a name that only a run shows."""
+    """Return all names that a module defines, with repetitions; `FUNCTION` for names known only at run time."""
     names: list[str] = []
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

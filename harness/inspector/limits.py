@@ -31,5 +31,6 @@ def bound_process() -> None:
     ):
         _, hard = resource.getrlimit(kind)
         bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # a kill by SIGXCPU shows the reason
+        # The soft limit of time is lower: it kills by SIGXCPU, which shows the reason.
+        spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0
         resource.setrlimit(kind, (bounded, bounded + spare))

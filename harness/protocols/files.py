@@ -47,7 +47,7 @@ def read_part(file: Path) -> Arrays | None:
 
 
 def read_parts(files: Mapping[str, Path]) -> dict[str, Arrays]:
-    """Return model id -> arrays, for files in the cache that are neither missing nor damaged."""
+    """Return model id -> arrays from files in the cache; missing and damaged files are left out."""
     return {name: part for name, file in files.items() if (part := read_part(file)) is not None}
 
 

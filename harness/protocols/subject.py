@@ -1,4 +1,4 @@
-"""The task that a protocol evaluates; it writes models and data as files for the processes that run models."""
+"""The task that a protocol evaluates, and files of its models and data for the processes that run models."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -58,7 +58,7 @@ class StudiedTask:
         return {model.id: part_file(protocol, model=model.shown_digest, **key) for model in self.models}
 
     def write_model(self, model: Model, directory: Path) -> Path:
-        """Write a model in canonical form into a new directory `directory`/ID, and return this directory."""
+        """Write a model, as workers read it, to a new directory `directory`/ID, and return this directory."""
         target = directory / model.id
         target.mkdir(parents=True)
         model.write_canonical(target)

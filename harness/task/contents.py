@@ -1,4 +1,4 @@
-"""Digests of a task's models and data. Comparing them shows whether a record is outdated, and which files changed."""
+"""Digests of a task's models and data. They show whether a recorded call is outdated, and which files changed."""
 
 import json
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ def write_known(reference: Path, contents: Contents) -> None:
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the `Contents` that `write_known` wrote; None without that file; raises `UserError` if it is malformed."""
+    """Return the content of the file of `write_known`; None without the file; raises `UserError` if it is malformed."""
     file = reference / CONTENTS
     if not file.exists():
         return None

@@ -78,7 +78,7 @@ def read_training_data(source: Path) -> TrainingData:
     """
     shards, root = find_shards(source), cache_directory("training_data")
     alike = root / hashlib.sha256(repr([shard.stat().st_size for shard in shards]).encode()).hexdigest()
-    # shards of equal sizes were decoded before, perhaps the same in another place
+    # a lock file shows that shards of these sizes were decoded before, perhaps the same shards in another place
     may_be_known = alike.with_suffix(".lock").exists()
     with locked(alike.with_suffix(".lock")), Digests(source) as digests:  # another harness waits, and finds the result
         digest = digests.of_data(shards) if may_be_known or digests.are_known(shards) else None
@@ -104,7 +104,7 @@ def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) 
 
 
 def _is_whole(entry: Path) -> bool:
-    """Whether an entry of the cache has both arrays; NumPy refuses an array that was cut off."""
+    """Whether an entry of the cache has both arrays in full; NumPy refuses an array that was cut off."""
     try:
         inputs, labels = (np.load(entry / name, mmap_mode="r") for name in (INPUTS, LABELS))
     except (OSError, ValueError, EOFError):

@@ -137,7 +137,11 @@ class TaskDirectory:
         return {task.name: task.reference for task in self._named(names, tasks) if task.reference is not None}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks; raise `UserError` if a wanted task is half-fetched, or no task exists, even unfinished."""
+        """Return all tasks.
+
+        Raise `UserError` if a task in `names` (by default, any task) is half-fetched, or if the directory has neither a
+        task nor a task in `unfinished`.
+        """
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
@@ -148,7 +152,7 @@ class TaskDirectory:
         return self.tasks
 
     def _no_task_error(self, references: Sequence[str] = ()) -> UserError:
-        """Return the error for a directory without a task that can run; `references` are tasks without models."""
+        """Return the error for a directory without runnable tasks; `references` are names of tasks without models."""
         builds = self._builds
         parts = [f"reference data, of {', '.join(references)}"] if references else []
         parts += [f"tasks that pgdl task build has not finished: {', '.join(builds)}"] if builds else []
@@ -208,7 +212,7 @@ def is_absent_default(root: Path) -> bool:
 
 
 def require_no_flat_tasks(root: Path) -> None:
-    """Raise `UserError` if `root` has tasks in the flat layout, which a new task in the full layout would hide."""
+    """Raise `UserError` if `root` has tasks in the flat layout: a task in the full layout would make them invisible."""
     if not (root / INPUTS).is_dir() and (flat := _task_directories(root)):
         found = f"{', '.join(path.name for path in flat)} in the flat layout, which {INPUTS} would hide"
         raise UserError("cannot take another task", file=root, expected=f"no tasks, or {INPUTS}/TASK", found=found,

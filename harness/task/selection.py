@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
-    """Return the models named in `wanted`; for a number, so many models, evenly spread by size; for None, all."""
+    """Return the models named in `wanted`; for a number, that many models, evenly spread by size; for None, all."""
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):

@@ -1,4 +1,4 @@
-"""Figures of a task for users and programs: sizes, architectures, gaps by hyperparameter."""
+"""Describes a task for users and programs: sizes, architectures, gaps by hyperparameter."""
 
 import math
 import os
@@ -43,7 +43,7 @@ class GapsOfValue:
 
 @dataclass(frozen=True)
 class Summary:
-    """Figures of a task; some figures of a withheld task are None."""
+    """The description of a task; for a withheld task, some fields are None."""
 
     task: str
     layout: str
@@ -72,7 +72,7 @@ def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withho
 
 
 def summarise(files: TaskFiles, withhold: Withhold) -> Summary:
-    """Return the figures of a task; raises `UserError` if its reference data are invalid."""
+    """Return the description of a task; raises `UserError` if its reference data are invalid."""
     withheld = withhold.covers(files.hidden)
     with withhold.reading(files):
         reference = read_reference(files.reference) if files.reference else None
@@ -130,7 +130,7 @@ def gap_rows(gaps: Mapping[str, float], by_value: Sequence[Mapping[str, Any]]) -
 
 
 def architectures(files: TaskFiles) -> Architectures:
-    """Return figures of a task's architectures; raises `UserError` for an invalid config.json."""
+    """Return the description of a task's architectures; raises `UserError` for an invalid config.json."""
     read = [read_architecture(model) for model in files.models]
     depths = [len(architecture.canonical["layers"]) for architecture in read]
     layers = [layer for architecture in read for layer in architecture.canonical["layers"]]
@@ -143,7 +143,7 @@ def architectures(files: TaskFiles) -> Architectures:
 def describe_networks(files: TaskFiles) -> str:
     """Return a line about a task's networks, such as `2 architectures of 5 to 7 layers: Conv2D, Dense`.
 
-    The line is empty for no model, for more than `MOST_DESCRIBED` models, and if an architecture cannot be read.
+    The line is empty without models, with more than `MOST_DESCRIBED` models, or if an architecture cannot be read.
     """
     if not 0 < len(files.models) <= MOST_DESCRIBED:
         return ""

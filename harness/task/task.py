@@ -32,7 +32,10 @@ class Task:
 
 
 def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -> list[Task]:
-    """Read, check and return tasks; raises `InvalidTaskError` with all problems, or for withheld tasks their number."""
+    """Read, check and return tasks.
+
+    Raises `InvalidTaskError` with all problems; for withheld tasks, only with the number of problems.
+    """
     problems, tasks = Problems(), []
     for one, outcome in zip(files, check_tasks(files), strict=True):
         if isinstance(outcome, InvalidTaskError):

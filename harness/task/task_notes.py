@@ -89,7 +89,7 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on models in the reference data whose files are missing; `contents` is None if all files are.
+    """Return notes on models of the reference data whose files are missing: all, if `contents` is None.
 
     If `initial_weights` is true, add a note on models without weights before training.
     """
@@ -126,8 +126,8 @@ def notes_of_reference(reference: Reference) -> list[str]:
 def notes_of_resolution(reference: Reference) -> list[str]:
     """Return a line on the resolution of the task's scores; empty if the task has no official score.
 
-    The line has the smallest possible p-value, unless a board's permutations allow none so small. If a measure can be
-    told from chance on this task alone, the line also has the smallest detectable difference between two scores.
+    The line has the smallest possible p-value, unless a board draws too few permutations to reach it. If a measure can
+    be told from chance on this task alone, the line also has the smallest detectable difference between two scores.
     """
     grid = reference.grid
     try:

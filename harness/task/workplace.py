@@ -34,9 +34,9 @@ def workplace(parent: Path, name: str, command: str) -> Iterator[Path]:
 
 
 def _make_private(directory: Path) -> None:
-    """Create a directory if it is missing. Raise `UserError` unless it is this user's, and nobody else may change it.
+    """Create a directory if it is missing. Raise `UserError` unless this user owns it, and nobody else can write to it.
 
-    In a directory to which all users can write, another user may have put something at its place.
+    If all users can write to its parent, another user may have created it.
     """
     with suppress(FileExistsError):
         directory.mkdir(mode=0o700)

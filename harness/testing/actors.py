@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 
 class Actors(Kind):
-    """A kind of sandbox whose workers are threads. `most_at_once` counts how many of them existed at once."""
+    """A kind of sandbox whose workers are threads. `most_at_once` is the largest number of threads at once."""
 
     name = "actors"
     summary = "a thread that plays a part"

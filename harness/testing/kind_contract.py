@@ -18,7 +18,7 @@ class KindContract:
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
-        """Test submissions of `pgdl doctor` end as expected; without isolation, only those that need no sandbox."""
+        """`pgdl doctor`'s submissions end as expected; without isolation, those that need a sandbox may do anything."""
         with Staging() as staging, self.kind() as kind:
             assert kind.problem() is None
             kind.prepare(kind.trials(staging, [self.runtime]))
@@ -42,7 +42,7 @@ class KindContract:
             assert call.is_over
 
     def test_records_tell_its_isolation(self) -> None:
-        """The name in records is the isolation; if several kinds share it, an entry of `WAYS` may follow."""
+        """The name in records is the isolation, or ISOLATION/WAY with a way in `WAYS`, if several kinds share it."""
         kind = self.kind()
         isolation, _, way = kind.name_in_records.rpartition("/")
         assert (isolation if way in WAYS else kind.name_in_records) == kind.isolation

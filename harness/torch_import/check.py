@@ -39,10 +39,10 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
     def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
         """Return the largest difference of both networks' outputs, as a fraction of the range of PyTorch's outputs.
 
-        `file` is the `.pt2` file, `model` the directory of its translation in canonical form, and `inputs` are examples
-        (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes); for None, PyTorch computes them.
-        Raises `UserError` if PyTorch's outputs are not finite. If the difference exceeds `TOLERANCE`, raises a
-        `UserError` that names the first operation whose result differs.
+        `file` is the `.pt2` file, `model` the directory of its translation, as a worker reads it, and `inputs` are
+        examples (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes); for None, PyTorch
+        computes them. Raises `UserError` if PyTorch's outputs are not finite. If the difference exceeds `TOLERANCE`,
+        raises a `UserError` that names the first operation whose result differs.
         """
         if expected is None:
             (expected,), _ = self._of_torch(file, inputs)

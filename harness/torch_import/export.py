@@ -24,7 +24,7 @@ class Exporter:
     """Exports a copy of a `torch.nn.Module`, on the CPU and in evaluation mode; the module itself stays unchanged.
 
     `name` is the module's name in messages. `tell` receives a note if the module is in training mode. Raises
-    `UserError` if `module` is no module, or if a weight is not float32 or not finite.
+    `UserError` if `module` has another type, or if a weight is not float32 or not finite.
     """
 
     def __init__(self, module: Any, name: str, tell: Callable[[str], None]) -> None:
@@ -46,7 +46,10 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Call the module on inputs (n, ...) in its own layout; return outputs (n, classes), or raise `UserError`."""
+        """Call the module on inputs (n, ...) in the form that it takes, and return its outputs (n, classes).
+
+        Raise `UserError` if the module fails, or returns anything else.
+        """
         import torch
 
         try:
@@ -65,7 +68,7 @@ class Exporter:
     def write(self, file: Path, inputs: Array, state: Mapping[str, Any] | None = None) -> None:
         """Write the exported module to a `.pt2` file; raises `UserError` with PyTorch's reason if the export fails.
 
-        `inputs` are examples (n, ...) in the module's own layout. `state`, a `state_dict`, replaces the weights.
+        `inputs` are examples (n, ...) in the form that the module takes. `state`, a `state_dict`, replaces the weights.
         """
         import torch
 

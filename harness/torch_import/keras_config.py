@@ -33,7 +33,7 @@ class KerasModel:
 
     @cached_property
     def architecture(self) -> Architecture:
-        """The architecture in canonical form."""
+        """The architecture in the form that workers read."""
         return parse_architecture(self.config, self.file)
 
     def write_canonical(self, directory: Path, archive: str) -> None:

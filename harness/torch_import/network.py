@@ -91,8 +91,8 @@ class TranslatedNetwork:
     ) -> Value:  # fmt: skip
         """Add a layer on a feature map with the channels last, and return its output (batch, channels, *places).
 
-        `places` are the sizes of the spatial axes. `channels` are the axes of the output's channels, by default the
-        input's.
+        `places` are the sizes of the spatial axes. `channels` are the axes of the output's channels; by default,
+        the axes of the input's channels.
         """
         stored = (*map(group_of, places), value.stored[-1] if channels is None else channels)
         found = self.after(value, class_name, config, weights, stored)
@@ -143,7 +143,7 @@ class TranslatedNetwork:
         return value
 
     def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
-        """Treat the axes `group` as a single axis; return its slice `start:stop`, with a new axis in their place."""
+        """Cut a value to the slice `start:stop` of the axes `group`, taken as one axis; a new axis replaces them."""
         axes = tuple(axis for axis in flat(value.stored) if axis not in group)
         first = flat(value.stored).index(group[0])
         before, behind, made = axes[:first], axes[first:], group_of(stop - start)
@@ -223,7 +223,7 @@ class TranslatedNetwork:
         return self.after(value, "EinsumDense", config, [np.ones_like(numbers), numbers])
 
     def is_not_negative(self, value: Value) -> bool:
-        """Whether a value cannot be negative, because a layer such as a ReLU computes it."""
+        """Whether all numbers of a value are known to be 0 or more, since a layer such as a ReLU computes it."""
         pending = [self.source(value)]
         while pending:
             number = pending.pop()

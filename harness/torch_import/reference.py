@@ -1,7 +1,7 @@
 """The program that runs an exported network in PyTorch, for comparison with its translation.
 
-A question is `{"file": PT2, "inputs": NPY, "by_layer": BOOLEAN, "output": NPZ}`. The inputs have the channels last. The
-program writes the network's outputs to the file `output`, and the answer is empty.
+A question (a request to the program) is `{"file": PT2, "inputs": NPY, "by_layer": BOOLEAN, "output": NPZ}`. The inputs
+have the channels last. The program writes the network's outputs to the file `output`, and the answer is empty.
 
 If `by_layer` is true, the network runs on the first input. For each result in the graph that a layer of the translation
 computes, the program writes PyTorch's numbers with the layer's order of axes; arrays are in the graph's order. The

@@ -28,7 +28,7 @@ class UntranslatableError(Exception):
 
 
 def translates(*names: str) -> Callable[[T], T]:
-    """Register a function as the translation of operations of PyTorch, and of their forms in place (`relu_`)."""
+    """Register a function as the translation of operations of PyTorch, and of their in-place forms (`relu_`)."""
 
     def register(function: T) -> T:
         for name in names:

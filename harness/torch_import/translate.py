@@ -120,11 +120,11 @@ class _Translator:
         if name in MAKING or not any(isinstance(one, Value) for one in operands):
             return computed(name, given[0], others)
         if (function := translations().get(name)) is None:
-            raise UntranslatableError("has a translation for constants alone")
+            raise UntranslatableError("has a translation only for constants")
         return function(self.network, given[0], **others)
 
     def _keep(self, operation: GraphOperation, found: Any) -> None:
-        """Store the results of an operation. An operation in place also replaces its first argument."""
+        """Store the results of an operation. An in-place operation also replaces its first argument."""
         for name, result in operation.named(found):
             self.values[name] = result
             self.paths[name] = _place(operation)
@@ -138,7 +138,7 @@ class _Translator:
             self.values[target.name] = found
 
     def output(self) -> int:
-        """Return the number of the layer that computes the output; raises `UserError` unless it is (batch, classes)."""
+        """Return the number of the output's layer; raises `UserError` unless the output is (batch, classes)."""
         value = self.values.get(self.graph.output)
         self.network.path = ""
         try:

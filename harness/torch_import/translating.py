@@ -1,8 +1,8 @@
 """The program that translates untrusted `.pt2` files in a process with limited memory.
 
-A question is `{"file": PT2, "initial": PT2 or null, "directory": DIRECTORY}`. The program writes model.json (Keras' own
-JSON), weights.npz and, if there are initial weights, initial.npz into the directory. Both archives have the form of
-`numpy.savez(path, *model.get_weights())`. The answer is empty.
+A question (a request to the program) is `{"file": PT2, "initial": PT2 or null, "directory": DIRECTORY}`. The program
+writes model.json (Keras' own JSON), weights.npz and, if there are initial weights, initial.npz into the directory. Both
+archives have the form of `numpy.savez(path, *model.get_weights())`. The answer is empty.
 """
 
 import json
@@ -20,7 +20,7 @@ MODEL, WEIGHTS, INITIAL = "model.json", "weights.npz", "initial.npz"
 
 
 def answer(question: Question) -> Answer:
-    """Answer a question; raises `UserError` for an invalid or untranslatable file, or if the two networks differ."""
+    """Answer a question; raises `UserError` if a file cannot be translated, or both files have different networks."""
     directory, file, initial = (Path(question[name] or ".") for name in ("directory", "file", "initial"))
     model = translate(read_pt2(file)).model
     (directory / MODEL).write_text(json.dumps(model.config))

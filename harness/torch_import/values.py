@@ -204,7 +204,7 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
-    """Divide the axes at position `place` of both values to equal sizes, and give `other` the axes of `one` there."""
+    """Divide the axes at `place` of both values into axes of equal sizes, and let `other` have the axes of `one`."""
     if one.shape[place] != other.shape[place]:
         raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0

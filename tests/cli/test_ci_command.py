@@ -162,7 +162,7 @@ def test_what_a_merge_may_surprise_with_is_named(repo, folder, job, pgdl, record
     monkeypatch.setattr("harness.api.ci._call", lambda *_: ())
     ended = job("--only-new", base=base, head="late", code=1)
     assert "mine: the base has changed it since the change branched off, so a merge may conflict, or" in ended.err
-    assert "no submissions, by their names: submissions/.foo.py, submissions/foo.PY; expected NAME.py," in ended.err
+    assert "not submissions, by their names: submissions/.foo.py, submissions/foo.PY; expected NAME.py," in ended.err
     assert "the change overwrites submissions of the base: mine" in ended.err
 
 

@@ -96,7 +96,7 @@ def test_the_submission_of_each_participant_that_counts_is_downloaded(three, sub
     assert not Path("Feedback/dan.zip").exists()
     three.ends = "2027-03-31T12:00:00Z"
     again = submissions()
-    assert "Feedback: ends 2027-02-28 12:00:00+00:00 as described, which counts, and 2027-03-31 12:00" in again.err
+    assert "Feedback: ends 2027-02-28 12:00:00+00:00 in the TOML file, which counts, but 2027-03-31 12:00" in again.err
     assert sorted(table()) == [("alice", "alice", 10), ("carla", "carla", 13), ("robert", "robert", 9)]
 
 
@@ -255,4 +255,4 @@ def test_hosts_without_encryption_are_named_by_the_user(three, submissions, monk
     assert "http://localhost: not encrypted: expected https; --allow-http localhost allows it" in err
     ended = submissions("--allow-http", "localhost")
     assert ended.code == 0, ended.err
-    assert "localhost: asked without encryption where its address says so; others may read the token and" in ended.err
+    assert "localhost: its http addresses are reached without encryption; others may read the token and" in ended.err

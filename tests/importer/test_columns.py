@@ -54,7 +54,7 @@ def test_a_loss_may_be_the_name_of_a_function(table):
     assert table("file,loss\nm0.keras,mse\nm1.keras,hinge\n").grid.values == {"loss": ("mse", "hinge")}
 
 
-NOTE = "seconds has {} values in 8 models, like results or numbers: is it a hyperparameter?"
+NOTE = "seconds has {} values in 8 models, as results or row numbers do: is it a hyperparameter?"
 
 
 @pytest.mark.parametrize(("different", "notes"), [(8, [NOTE.format(8)]), (6, [NOTE.format(6)]), (4, [])])

@@ -1,7 +1,8 @@
 """The program that runs a network on perturbed training examples, in a process of its own.
 
-A question has these keys: the directories `model` and `data`; the list `perturbations` (`ChosenMagnitudes.question`);
-the numbers `n_examples`, `seed` and `repetitions`; `timed`, a list of numbers of examples; the file `target`.
+A question (a request to the program) has these keys: the directories `model` and `data`; `perturbations`, a list of
+results of `ChosenMagnitudes.question`; the numbers `n_examples`, `seed` and `repetitions`; `timed`, the numbers of
+examples for which a curve is computed once more and timed; and the file `target`, to which the results are written.
 """
 
 from collections.abc import Callable
@@ -26,13 +27,13 @@ TIMED = 10**6  #: added to the seed where only time is measured, so that no draw
 Respond = Callable[[int, int], NDArray[np.bool_]]
 
 
-@faults_of_the_model()  # errors of measures, too: they do not suit every model
+@faults_of_the_model()  # of a measure, too: it may not suit the model
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Write the results of a model to the file `target`: three kinds of arrays, for each perturbation NAME.
 
     - NAME.R, for each repetition R: whether each example is classified correctly, bool (n_examples, n_magnitudes).
-    - NAME.subset, not for mixtures: the error on part of the training images, each with a random magnitude.
-    - NAME.seconds: for each number of examples in `timed`, the seconds for the computation of a curve.
+    - NAME.subset, not for mixtures: the error on part of the training images, each perturbed with a random magnitude.
+    - NAME.seconds: the seconds to compute a curve, for each number of examples in `timed`.
     """
     model = runtime.load_model(Path(question["model"]))
     dataset = runtime.load_dataset(Path(question["data"]))

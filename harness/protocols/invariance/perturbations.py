@@ -50,8 +50,8 @@ class ChosenMagnitudes:
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:
     """Return the perturbations `names`, by default the perturbations in `DEFAULT`.
 
-    A text in `ranges`, such as `rotation=-90..90`, sets the magnitudes of a change of images. Raise `UserError` for an
-    unknown name or an invalid range.
+    A text in `ranges`, such as `rotation=-90..90`, sets the lowest and highest magnitude of a perturbation, but not of
+    a mixture. Raise `UserError` for an unknown name or an invalid range.
     """
     known = [*PERTURBATIONS, *MIXTURES]
     for unknown in (name for name in names if name not in known):

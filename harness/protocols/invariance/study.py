@@ -72,7 +72,7 @@ class Responses:
         return len(self.arrays[f"{chosen.name}.0"])
 
     def seconds(self, chosen: ChosenMagnitudes) -> Vector:
-        """Return the seconds for the curve with each number of examples in `timed` (`run_study`)."""
+        """Return the seconds to compute a curve, for each number of examples in `timed` (see `run_study`)."""
         return self.arrays[f"{chosen.name}.seconds"]
 
 
@@ -95,8 +95,9 @@ def run_study(
     """Run the models of `subject` on perturbed examples, or take their results from the cache.
 
     `settings` has these keys of a question to the program: the numbers `n_examples`, `seed` and `repetitions`, and
-    `timed` (`harness.protocols.invariance.curves`). Only mixtures are repeated, with other random pairs. `finished` is
-    called after each model. Raise `UserError` if TensorFlow is missing, or if the data do not suit a perturbation.
+    `timed` (`harness.protocols.invariance.curves`). Only mixtures are repeated, each time with other random
+    pairs. `finished` is called after each model. Raise `UserError` if TensorFlow is missing, or if the data do not suit
+    a perturbation.
     """
     runtime = require_tensorflow("curves are computed in TensorFlow")
     require_suitable(subject, perturbations)

@@ -53,8 +53,8 @@ class Compared:
     def of(cls, reference: Reference, models: Sequence[str], given: Sequence[str], least_accuracy: float) -> "Compared":
         """Choose the models whose training accuracy is at least `least_accuracy`.
 
-        `given` has at least two hyperparameters on which scores condition; if empty, scores condition on all varying
-        hyperparameters except `LEVEL`. Raise `UserError` for an unknown name or a single name in `given`, or if fewer
+        `given` names the two or more hyperparameters on which scores condition; () stands for all varying
+        hyperparameters except `LEVEL`. Raise `UserError` if `given` has an unknown name or only one name, or if fewer
         than two models remain.
         """
         names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)

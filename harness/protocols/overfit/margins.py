@@ -1,13 +1,14 @@
 """The program that computes a model's margins on shifted images, in a process of its own.
 
 The margin of an image is the largest logit of a wrong class minus the logit of the label: positive for an error. A
-question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`. `radii`
-are the largest shifts in pixels, and R is the largest of them. `black` is the value of black in each channel; null
-means that images wrap around. The program writes three arrays to the file `target`:
+question (a request to the program) is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null,
+"target": FILE}`. The test is made for each largest shift in `radii`, in pixels; R is the largest number in `radii`.
+`black` is the value of black in each channel; null means that shifted images wrap around. The program writes three
+arrays to the file `target`:
 
 * `near`: the margins of all images for shifts by at most R;
 * `far_images`: the indices of the images for which such a shift causes an error;
-* `far`: the margins of these images for shifts by at most 3 R; NaN where a margin is not needed.
+* `far`: the margins of these images for shifts by at most 3 R; NaN where the test needs no margin.
 """
 
 import json
@@ -51,7 +52,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def needs_of(radii: Sequence[int]) -> Needs:
-    """Return a function that takes known margins, and returns a mask of the unknown margins that the test needs."""
+    """Return a function that takes margins (NaN: unknown), and returns a mask of the margins that the test needs."""
     generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
     return lambda grid: needed_shifts(grid, generators)
 
@@ -67,8 +68,8 @@ def shifted_margins(
     """Return the arrays `near`, `far` and `far_images` (described in the module) for R = `radius`.
 
     `predict` returns the logits (size, n_classes) of images (size, height, width, channels). `inputs` are all images,
-    and `labels` has the shape (n_images,). `black` is the value of black in each channel; None for images that wrap
-    around. Raise `FloatingPointError` if an output is NaN or infinite.
+    and `labels` has the shape (n_images,). `black` is the value of black in each channel; None if shifted
+    images wrap around. Raise `FloatingPointError` if an output is NaN or infinite.
     """
     height, width, channels = inputs.shape[1:]
     reach, size = 3 * radius, batch_size(inputs.shape[1:])

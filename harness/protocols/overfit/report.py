@@ -16,9 +16,10 @@ from harness.summarized import Summarized
 from harness.tables import print_lines, print_table
 
 LEGEND = (
-    "adversarial error: of images that a generator has moved by at most epsilon pixels; weighted by densities, it "
-    "gives the adversarial estimate of the same risk as the error (in brackets, intervals at 95 %). T: their "
-    "difference. A small p-value says that models and images are not independent; a large one says nothing.",
+    "adversarial error: the error on images that a generator has moved by at most epsilon pixels. Adversarial "
+    "estimate: this error, weighted by densities so that it estimates the same risk as the error (in brackets: 95 % "
+    "intervals). T: adversarial estimate minus error. A small p-value says that models and images are not independent; "
+    "a large p-value says nothing.",
 )
 
 
@@ -47,19 +48,22 @@ class OverfitResult(Summarized):
 
     @property
     def content(self) -> dict[str, Any]:
-        """All figures as a dictionary for JSON."""
+        """All results as a dictionary for JSON."""
         rows = [row.figures for row in self.rows]
         failures = {model: str(error) for model, error in self.failures.items()}
         return {"task": self.task, "rows": rows, "failures": failures, "notes": self.notes}
 
     def write(self, directory: Path) -> list[Path]:
-        """Write all figures and the plot to an existing directory; return the paths. Raise `UserError` on failure."""
+        """Write a table and a plot to an existing directory; return the paths. Raise `UserError` on failure."""
         rows = [row.figures | {"models": " ".join(row.group.models)} for row in self.rows]
         title = f"{self.task}, {self.settings.split} set"
         return [write_csv(directory / "overfit.csv", rows), *write_plots(self.rows, title, directory / "overfit")]
 
     def show(self, console: Console) -> None:
-        """Print all figures of groups, but error rate and p-values of models; without groups, all figures of models."""
+        """Print all results of groups, and error rates and p-values of single models.
+
+        If no group has several models, print all results of single models.
+        """
         groups = [row for row in self.rows if row.group.kind is not OverfitGroup.MODEL]
         models = [row for row in self.rows if row.group.kind is OverfitGroup.MODEL]
         headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]

@@ -53,7 +53,7 @@ class OverfitRow:
 
     @property
     def figures(self) -> dict[str, Any]:
-        """All figures, for CSV and JSON."""
+        """All results as a dictionary, for CSV and JSON."""
         group, (low, high), (adversarial_low, adversarial_high) = (
             self.group, self.error_interval, self.adversarial_interval,
         )  # fmt: skip

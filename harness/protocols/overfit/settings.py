@@ -13,14 +13,14 @@ MOST = 1000  #: largest radius that a user may request, in pixels
 
 
 class Generator(StrEnum):
-    """The choice among the misclassified shifts of an image: the chosen shift is its adversarial example."""
+    """The rule that chooses an image's adversarial example among its misclassified shifts."""
 
     STRONGEST = "strongest"  #: the shift with the largest margin
     NEAREST = "nearest"  #: the smallest shift
 
 
 class Edges(StrEnum):
-    """The filling of pixels that a shift leaves empty: black, or the pixels shifted out at the opposite edge."""
+    """What fills the pixels that a shift leaves empty: black, or the pixels shifted out at the opposite edge."""
 
     BLACK = "black"
     WRAP = "wrap"
@@ -52,8 +52,8 @@ def parse_radii(text: str) -> tuple[int, ...]:
 def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the radii `wanted`, by default the radii in `DEFAULT_RADII` that the images allow.
 
-    Images are shifted by up to three times the radius, and a part must remain visible. Raise `UserError` if the inputs
-    are no images (height, width, channels), or are too small.
+    Images are shifted by up to three times the radius, and part of each image must remain visible. Raise `UserError` if
+    the inputs are no images (height, width, channels), or are too small.
     """
     if len(input_shape) != 3:
         raise UserError("inputs", expected="images of shape (height, width, channels)", found=f"shape {input_shape}")

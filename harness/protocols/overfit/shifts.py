@@ -40,7 +40,7 @@ class Shifts:
         self._reach = reach
 
     def batches(self, wanted: NDArray[np.bool_], size: int) -> Iterator[tuple[tuple[NDArray[np.intp], ...], Images]]:
-        """Yield batches of shifted images, each with its indices in `wanted`: (images, rows, columns).
+        """Yield batches of shifted images: the images' indices in `wanted` (images, rows, columns), and the images.
 
         `wanted` is a mask, shape (n_images, 2 * reach + 1, 2 * reach + 1). The unshifted image is in the middle; rows
         above it are shifts up, columns to the left of it shifts to the left. Every batch has `size` images, because

@@ -1,9 +1,9 @@
 """The program that evaluates a backbone: it fits linear classifiers (probes) on the features of a trained network.
 
-A question has the directory `model` of the network, and the directory `images` with train_inputs.npy, train_labels.npy
-and test_labels.npy. With `"check": true`, the program only tries the network on a few images. Otherwise the question
-also has `tests`, the files of test images; `n_classes`, the numbers of classes; `target`, the file to write; and
-`described`, further content of this file.
+A question (a request to the program) has the directory `model` of the network, and the directory `images` with
+train_inputs.npy, train_labels.npy and test_labels.npy. With `"check": true`, the program only tries the network on a
+few images. Otherwise the question also has `tests`, the files of test images; `n_classes`, the numbers of classes for
+which a probe is fitted; `target`, the file to write; and `described`, further content of this file.
 """
 
 import warnings

@@ -1,8 +1,8 @@
 """The training and test images of a testbed, in the shape of the networks' input.
 
-TensorFlow decodes and resizes images, so this module is also the program of a process that reads them. A question is
-`{"recipe": ..., "directory": DIRECTORY}`: the section [data] of a recipe (`harness.corpus.recipe`), and the directory
-to write. The answer is `{"notes": [...]}`.
+TensorFlow decodes and resizes images, so this module is also the program of a process that reads them. A question (a
+request to the program) is `{"recipe": ..., "directory": DIRECTORY}`: the section [data] of a recipe
+(`harness.corpus.recipe`), and the directory to write. The answer is `{"notes": [...]}`.
 """
 
 import tempfile

@@ -32,9 +32,9 @@ def divide_images(
     """Read the images of the dataset `data`, and divide them into seen and unseen classes.
 
     The seen classes are the classes in `known`, the training data of the networks. `levels` are the numbers of unseen
-    classes to evaluate, ascending from 0; None means at most six in equal steps. The labels of the returned images are
-    positions in `Classes.labels`. Raise `UserError` if the images cannot be read, or if there are too few classes, or
-    too few images of a class.
+    classes to evaluate, ascending from 0; None means at most six numbers in equal steps. The labels of the
+    returned images are positions in `Classes.labels`. Raise `UserError` if the images cannot be read, or if there are
+    too few classes, or too few images of a class.
     """
     images = without_training_images(read_images(data, input_shape), known.inputs)
     classes = _divide_classes(images, np.unique(known.labels).tolist(), levels, data)

@@ -34,9 +34,9 @@ def write_noisy_images(
     """Write a file of noisy images for each target SSIM in (0, 1) into a directory. Return the files.
 
     Images have the shape (n, height, width, channels), are in [0, 1], and at least 11 pixels high and wide. Each image
-    has a single draw of noise, which depends only on `seed` and its position, and is scaled for each target. Noisy
-    images are not clipped. `advance` is called `number_of_parts` times. Raise `UserError` if an image cannot get a
-    target SSIM.
+    gets a single draw of noise, which depends only on `seed` and the image's position, and is scaled for each target.
+    Noisy images are not clipped. `advance` is called as often as `number_of_parts` says. Raise `UserError` if an image
+    cannot reach a target SSIM.
     """
     files = [directory / f"noisy_{number}.npy" for number in range(len(targets))]
     stored = [open_memmap(file, "w+", np.float32, images.shape) for file in files]

@@ -27,7 +27,7 @@ def evaluate_task(subject: StudiedTask, data: str, settings: ProbeSettings, repo
 
     Return the arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes without images in a cell,
     and statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id -> why the model could
-    not be used. Raise `UserError` if data or all models cannot be used.
+    not be used. Raise `UserError` if the data or all models are unusable.
     """
     known, shape, libraries = subject.task.data, _require_images(subject), library_versions()
     key = {
@@ -67,7 +67,7 @@ def evaluate_task(subject: StudiedTask, data: str, settings: ProbeSettings, repo
 
 
 def _require_images(subject: StudiedTask) -> tuple[int, ...]:
-    """Return the shape of the models' input; raise `UserError` unless inputs are images in [0, 1] that suit SSIM."""
+    """Return the models' input shape; raise `UserError` unless inputs are images in [0, 1], large enough for SSIM."""
     shape, where = subject.models[0].input_shape, subject.files.directory
     if len(shape) != 3 or shape[2] not in (1, 3, 4):
         expected = "images: (height, width, channels), 1, 3 or 4 channels"

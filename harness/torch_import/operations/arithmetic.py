@@ -34,7 +34,7 @@ for _name, _keras in _ACTIVATIONS.items():
 
 @translates("gelu")
 def _gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Value:
-    """Translate a GELU. For its approximate form, Keras 2 and 3 have no common layer, so it becomes several layers."""
+    """Translate a GELU. Its approximate form becomes several layers: Keras 2 and 3 have no common layer for it."""
     if approximate == "none":
         return _activated(network, x, "gelu")
     factor = 2 * math.sqrt(2 / math.pi)  # x sigmoid(2u) equals x (1 + tanh(u)) / 2, the approximate form
@@ -54,7 +54,7 @@ def _mish(network: TranslatedNetwork, x: Value) -> Value:
 
 @translates("softplus")
 def _softplus(network: TranslatedNetwork, x: Value, beta: float = 1, threshold: float = 20) -> Value:
-    """Translate log(1 + exp(x)). Above `threshold`, PyTorch returns x, which is the same in float32 from 20 on."""
+    """Translate log(1 + exp(x)). For x above `threshold`, PyTorch returns x, which is equal in float32 from 20 on."""
     if beta != 1 or threshold < 20:
         raise UntranslatableError("has a beta or threshold, which Keras does not have")
     return _activated(network, x, "softplus")

@@ -1,8 +1,8 @@
 """Translates multi-head attention, with its projections, into one Keras layer `MultiHeadAttention`.
 
 No Keras layer computes only the scores. So `Scores` keeps queries and keys until the translation reaches the weighted
-sum of the values. Scores may have a bias, such as for relative positions. Longer queries and keys add the bias: each
-query gets a one-hot code of its position, and each key gets the biases for all query positions.
+sum of the values. Scores may have a bias, such as for relative positions. To add the bias, queries and keys are made
+longer: each query gets a one-hot code of its position, and each key gets the biases for all query positions.
 """
 
 import math
@@ -35,8 +35,8 @@ _KIND = "MultiHeadAttention"
 class Scores:
     """The scores of an attention: products of queries and keys, times `scale`, plus `bias`."""
 
-    query: Value  #: queries (batch, ..., positions, numbers)
-    key: Value  #: keys (batch, ..., positions, numbers)
+    query: Value  #: queries (batch, ..., positions, features)
+    key: Value  #: keys (batch, ..., positions, features)
     scale: Array  #: factors (n or 1); n is the product of the axes between batch and positions, such as heads
     bias: Array  #: added constants (n or 1, query positions or 1, key positions or 1)
     is_normalized: bool = False  #: whether a softmax over the keys follows
@@ -80,7 +80,7 @@ def _of_each_example(value: Value, numbers: Any) -> Array:
 
 
 def product_of_heads(query: Value, key: Value) -> Value:
-    """Return the scores of queries (..., positions, numbers) and keys (..., numbers, positions)."""
+    """Return the scores of queries (..., positions, features) and keys (..., features, positions)."""
     key = key.permuted([*range(len(key.view) - 2), len(key.view) - 1, len(key.view) - 2])
     query, key = _matched(query, key, is_key=True)
     return Value(Scores(query, key, np.ones(1), np.zeros((1, 1, 1))), (), (*query.view[:-1], key.view[-2]))
@@ -124,7 +124,7 @@ def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path:
 
 
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
-    """Divide the leading axes of both values into equal elementary axes; if `is_key`, also the axes of numbers."""
+    """Divide the leading axes of both values into equal elementary axes; if `is_key`, also the axes of features."""
     ends = 1 if is_key else 0
     last, place = other.view[-1], other.view[-2]
     one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])
@@ -142,8 +142,8 @@ class _Projection:
     """Queries, keys or values, computed by a dense layer."""
 
     input: Value  #: input of the dense layer in the form (windows, positions, channels) or (positions, channels)
-    kernel: Array  #: kernel (channels, heads, numbers)
-    bias: Array  #: bias (heads, numbers)
+    kernel: Array  #: kernel (channels, heads, features)
+    bias: Array  #: bias (heads, features)
 
 
 def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Value:
@@ -183,7 +183,7 @@ def _heads(query: Value) -> Group:
 
 
 def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads: Group) -> _Projection:
-    """Return queries, keys or values as the output of the dense layer that computes them, or else of an identity."""
+    """Return queries, keys or values as the output of the dense layer that computes them, or of an identity."""
     numbers, places = value.view[-1], value.view[-2]
     outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
@@ -233,7 +233,7 @@ def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection,
 
 
 def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
-    """Append `constants` (windows or 1, positions, n) to a projection's inputs, and `kernel` (n, heads, numbers)."""
+    """Append `constants` (windows or 1, positions, n) to a projection's input, `kernel` (n, heads, m) to its kernel."""
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
     made = group_of(sizes[-1] + n)

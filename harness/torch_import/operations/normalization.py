@@ -47,7 +47,7 @@ def _layer_norm(
 
 
 def _is_apart(value: Value, axes: Group) -> bool:
-    """Whether no stored axis combines axes in `axes` with other axes."""
+    """Whether each stored axis consists either of axes in `axes` or of other axes only."""
     groups = [group for group in value.stored if group]
     return all(len({axis in axes for axis in group}) == 1 for group in groups)
 
@@ -89,7 +89,7 @@ def _length(
 
 @translates("clamp_min")
 def _clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
-    """Translate a lower bound of 0 into a ReLU. Ignore a positive lower bound of lengths up to `SMALL`."""
+    """Translate a lower bound of 0 into a ReLU. Ignore a bound of up to `SMALL` on the lengths of vectors."""
     if isinstance(x.source, Length) and 0 < min <= SMALL:
         return x
     if min != 0:
