@@ -43,8 +43,8 @@ CORPORA = """\
 ## Corpora
 
 [tests/studies/science](../tests/studies/science) has the commands, the networks, and in `findings` the result for each
-claim, beside a statement on what the test can decide, written before anybody looked at the evidence. The held-out
-corpora of digits are the demo tasks with other seeds and another split, those of Fashion-MNIST are
+claim, beside a statement on what the test can decide. This statement was written before anybody looked at the evidence.
+The held-out corpora of digits are the demo tasks with other seeds and another split; those of Fashion-MNIST are
 [recorded calls](fashion-mnist.md). Without images, linear classifiers of Gaussians are trained, as in the paper."""
 
 #: Setting -> text of each of its claims -> what came out.
