@@ -162,9 +162,8 @@ def _names(rows: list[Row], library: str) -> str:
 PAGE = """\
 # Which architectures of PyTorch are translated
 
-[`pgdl.import_torch`](your-own-models.md#a-pytorch-user) translates networks of PyTorch into Keras. Does it know your
-architecture? It was tried on the architectures for classification in torchvision, and on the smallest of each family in
-timm:
+[`pgdl.import_torch`](your-own-models.md#a-pytorch-user) translates networks of PyTorch into Keras. The translation was
+tried on torchvision's architectures for classification, and on the smallest of each family in timm:
 
 ```sh
 make torch-zoo        # tries them with random weights and small images, and prints this page

@@ -25,18 +25,18 @@ Papers on generalization make claims about trained networks. Which of them hold 
 make science        # trains the corpora, tries the claims, and writes this page (two hours)
 ```
 
-The networks are trained on scikit-learn's 8 x 8 digits and on Fashion-MNIST; *no images* is a synthetic experiment. A
-claim that fails here may well hold for the networks of its paper. The verdicts:
+The networks are trained on scikit-learn's 8 x 8 digits, on Fashion-MNIST, and on synthetic data (*no images*). A claim
+that fails here may well hold for the networks of its paper. The verdicts:
 
 - *reproduced*: the interval, or the named test, excludes the opposite.
 - *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
 - *undecided*: the interval or test allows both.
 - *not tried*: the evidence is missing, or is older than the test of the claim.
 
-How many networks would decide an undecided claim? The last column has the order of magnitude, if the estimate is right.
-For claims of one kind, such as 6 to 9, the level of a test is 0.05 divided by the number of claims. A measure is
-*competitive* if its score is at most 5 points lower. [Scores](statistics.md) are those of a board; the
-[measures](measures.md), the [overfitting test](overfitting.md) and the [testbed](testbed.md) have pages of their own.
+The last column says about how many networks would decide an undecided claim, if the estimate is right. For claims of
+one kind, such as 6 to 9, the level of a test is 0.05 divided by the number of claims. A measure is *competitive* if its
+score is at most 5 points lower. Read more on [scores](statistics.md), [measures](measures.md), the
+[overfitting test](overfitting.md) and the [testbed](testbed.md).
 """
 
 CORPORA = """\
@@ -44,9 +44,8 @@ CORPORA = """\
 
 [tests/studies/science](../tests/studies/science) has the commands, the networks, and in `findings` the result for each
 claim, beside a statement on what the test can decide. This statement was written before anybody looked at the evidence.
-The held-out corpora of digits are the demo tasks with other seeds and another split. The held-out corpora of
-Fashion-MNIST are [recorded calls](fashion-mnist.md). Without images, linear classifiers of Gaussians are trained, as in
-the paper."""
+The held-out corpora of digits are the demo tasks with other seeds and another split; those of Fashion-MNIST are
+[recorded calls](fashion-mnist.md). Without images, linear classifiers of Gaussians are trained, as in the paper."""
 
 #: Setting -> text of each of its claims -> what came out.
 Findings = Mapping[str, Mapping[str, Finding]]
