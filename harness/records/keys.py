@@ -25,7 +25,7 @@ def in_groups(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
-    """Return a query whose rows are the keys. All keys together are a single parameter of the statement that uses it.
+    """Return a query whose rows are the keys. In a statement with this query, all keys together are one parameter.
 
     Keys are in alphabetical order: all runs then lock rows in the same order, which prevents deadlocks.
     """

@@ -1,4 +1,6 @@
-"""The system-call filter of the sandbox. It lists denied, not allowed calls: TensorFlow's needs are not fully known.
+"""The system-call filter of the sandbox. It denies the listed calls and allows all others.
+
+The filter does not list the allowed calls instead, because not all calls that TensorFlow needs are known.
 
 Denied calls fail with EPERM. Calls in `NOT_THERE` fail with ENOSYS, as on an old kernel, and libraries then use other
 calls. A call through a foreign ABI (32-bit, x32) kills the process.

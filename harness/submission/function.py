@@ -138,7 +138,7 @@ def _source_of(name: str, value: Any) -> str:
 
 
 def _is_imported(value: Any) -> bool:
-    """Whether an object can be imported: an installed module has it under its `__name__`."""
+    """Whether an object can be imported: an installed module has it under the object's `__name__`."""
     module = inspect.getmodule(value)
     return module is not None and _is_installed(module) and vars(module).get(getattr(value, "__name__", "")) is value
 

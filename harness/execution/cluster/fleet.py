@@ -18,7 +18,7 @@ from harness.execution.cluster.messages import (
 )
 from harness.sandbox import SandboxChoice
 
-#: Seconds within which a machine must answer at the start, and must be ready. The run continues without slower ones.
+#: Seconds within which a machine must answer at the start, and must be ready. A run goes on without slower machines.
 START_S, PREPARE_S = 60.0, 600.0
 
 #: Seconds within which a machine must answer while it makes calls; otherwise its process is killed.

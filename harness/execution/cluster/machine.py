@@ -22,7 +22,7 @@ TICK_S = 0.02
 
 
 class Machine:
-    """Makes calls on a machine of a cluster. The process that plans the run calls its methods, from a single thread.
+    """Makes calls on a machine of a cluster. The process that plans the run calls these methods, from a single thread.
 
     If a method fails for a reason that the user can mend, it returns the reason as text.
     """
@@ -76,7 +76,10 @@ class Machine:
         return ""
 
     def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
-        """Queue calls, and store inputs of earlier calls. Report at the next event, at the latest after `wait_s` s."""
+        """Queue calls, and store inputs of earlier calls. Report at the next event, at the latest after `wait_s` s.
+
+        If `incarnation` names an earlier process on this machine, only return an empty report.
+        """
         local = self._local
         if local is None or incarnation != self._incarnation:
             return MachineReport(self._incarnation)

@@ -67,7 +67,7 @@ class _Finder(MetaPathFinder, Loader):
 
     @abstractmethod
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield the names of today that may belong to the module `fullname`."""
+        """Yield names that the module `fullname` of 2020 may have today."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         return None if self._found(fullname) is None else ModuleSpec(fullname, self)
