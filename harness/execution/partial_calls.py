@@ -90,7 +90,7 @@ def call_on_parts(
     submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
     executor: Executor,
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
-    """Call a submission on growing parts of the data. Return the calls on each model, and a repeated call.
+    """Call a submission on growing parts of the data. Return the calls on each model, and the repetition of a call.
 
     These calls replace `calls`, which are on all data. `stopped` has the seconds after which some of `calls` were
     stopped. The first successful call is repeated, to compare the values. If the first call on a part does not end in

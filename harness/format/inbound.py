@@ -184,7 +184,7 @@ def _reference(entry: Any) -> LayerOutput:
 
 
 def _members(value: Any) -> list[Any]:
-    """Return the members of a list, or the values of an object sorted by key, as Keras does."""
+    """Return the members of a list, or the values of a JSON object sorted by key, as Keras does."""
     return [value[name] for name in sorted(value)] if isinstance(value, dict) else _listed(value)
 
 

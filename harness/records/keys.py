@@ -50,7 +50,7 @@ def insert_missing(
 ) -> list[bool]:
     """Insert the records whose keys are in `held` (None: all). Return for each record whether the table now has it.
 
-    A record that the table has already is not inserted again: the answer to an earlier insertion may have been lost.
+    If the answer to an earlier insertion was lost, the table already has the record, which is not inserted again.
     """
     table = EVALUATIONS.c
     same = select(table.key, table.started_at, table.finished_at)

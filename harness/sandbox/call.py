@@ -120,7 +120,7 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended) -> CallResult:
-        """Kill the sandbox, call `self.killed`, and wait for the sandbox's end. Return the call's result by `ended`."""
+        """Kill the sandbox, call `self.killed`, and wait for the sandbox's end. Return `ended` as the call's result."""
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker
@@ -256,7 +256,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Return the outcome of a call that the kernel killed: `MEMORY` if the call is to blame, or `INFRA_ERROR`."""
+        """Return the outcome of a call killed by the kernel: `MEMORY` if the call is to blame, else `INFRA_ERROR`."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"

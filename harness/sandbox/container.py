@@ -132,7 +132,7 @@ def new_name() -> str:
 
 
 def start_reaper() -> children.Child:
-    """Start a process that removes all containers of this harness when the harness ends, and return it.
+    """Start and return a process that removes all containers of this harness when the harness ends.
 
     The process waits until its standard input ends, which happens even if the harness is killed. Before, this function
     removes the containers of harnesses that have ended.

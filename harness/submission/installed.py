@@ -46,7 +46,7 @@ def installed_measures() -> tuple[InstalledMeasure, ...]:
 
 
 def find_installed(name: str) -> Submission | None:
-    """Return the installed measure `name` as a submission, or None. Raise `UserError` if it cannot be run."""
+    """Return the installed measure `name` as a submission; None if unknown. Raise `UserError` if it cannot be run."""
     measure = next((one for one in installed_measures() if one.name == name), None)
     if measure is None:
         return None

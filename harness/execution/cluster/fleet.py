@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Begin the next step of a machine, once its last answer has come and the time `again_at` is past."""
+        """Begin the next step of a machine if its last answer has arrived, and the time `again_at` is past."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
@@ -140,7 +140,7 @@ class Fleet:
                     yield member, answer
 
     def dismiss(self, member: ClusterMember, why: str) -> None:
-        """Give no further calls to a machine, and kill its process; `why` is for the user."""
+        """Give no further calls to a machine, kill its process, and show `why` to the user."""
         self._warn(f"machine {member.name} gets no calls: {why}")
         member.why_out = why
         self._lose(member, "makes no further calls")

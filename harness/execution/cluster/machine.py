@@ -28,7 +28,7 @@ class Machine:
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` converts a reference of the cluster's engine to the bytes that it stands for."""
+        """`fetch` converts a reference of the cluster's engine to the bytes that the reference stands for."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None
@@ -65,7 +65,7 @@ class Machine:
     def prepare(self, runtimes: Collection[str]) -> str | MachineReport:
         """Try the sandbox in these runtimes. Return why it does not work, or an empty text if it works.
 
-        If `begin` has not been called, because this process replaces a process that ended, return an empty report.
+        If this process has replaced a process that ended, so that `begin` has not been called, return an empty report.
         """
         if self._local is None:
             return MachineReport(self._incarnation)

@@ -41,7 +41,7 @@ class Queue:
             self._waiting.extend(self._cut(batch))
 
     def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: ClusterMember) -> None:
-        """Queue the batches of the lost machine `owner` before all others, and free its time budgets for others.
+        """Queue the batches of the lost machine `owner` before all others, and free the machine's time budgets.
 
         `spent_s` is number of a budget -> seconds that the lost machine has used.
         """

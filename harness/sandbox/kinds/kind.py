@@ -54,7 +54,7 @@ class Kind(ABC):
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
     ) -> list[Job]:
-        """Return a test job for each runtime, for `expect` and `prepare`. Its measure has a known value."""
+        """Return a test job for each runtime, for `expect` and `prepare`. The job's measure returns a known value."""
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:

@@ -79,7 +79,7 @@ class Landlock(Kind):
         self._zygotes = Zygotes()
 
     def problem(self) -> UserError | None:
-        """Return why the kernel's Landlock does not suffice; None if it suffices. This makes no test call."""
+        """Return why the kernel's Landlock does not suffice; None if it suffices. No test call is made."""
         try:
             filter_program(gpu=False, namespaces=False)
             import landlockpy  # here: it exists only for Linux

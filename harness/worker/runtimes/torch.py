@@ -30,7 +30,7 @@ class Torch(Runtime):
         }
 
     def import_libraries(self) -> None:
-        """Import the libraries. Make `torch.compile` lock by files, because the sandbox refuses flock."""
+        """Import the libraries. Make `torch.compile` use lock files, because the sandbox refuses `flock`."""
         import filelock
 
         vars(filelock)["FileLock"] = filelock.SoftFileLock
