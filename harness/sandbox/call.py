@@ -252,8 +252,8 @@ class Call:
         used = f"(limit {limits.memory_bytes // MIB} MiB, used {freed // MIB} MiB)"
         if freed > limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes:
             self._peak = max(self._peak, freed)
-            raise Ended(Outcome.MEMORY, f"out of memory, and the machine with it {used}{self._phase}")
-        raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
+            raise Ended(Outcome.MEMORY, f"out of memory, and so is the machine {used}{self._phase}")
+        raise Ended(Outcome.INFRA_ERROR, f"less than 5 % of the machine's memory is left, not due to this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
         """Return the outcome of a call killed by the kernel: `MEMORY` if the call is to blame, else `INFRA_ERROR`."""
@@ -261,7 +261,7 @@ class Call:
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
         if self._phase or self._peak < BLAMED * limit:
-            return Ended(Outcome.INFRA_ERROR, f"{end}, not by this call {used}{self._phase}")
+            return Ended(Outcome.INFRA_ERROR, f"{end}, not due to this call {used}{self._phase}")
         return Ended(Outcome.MEMORY, f"out of memory {used}: {end}")
 
     def _sample_usage(self) -> None:

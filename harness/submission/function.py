@@ -62,7 +62,7 @@ def from_function(
     source = _Source()
     source.add(function.__name__, function)
     if source.values:
-        note(f"{chosen} takes along: {', '.join(source.values)}")
+        note(f"{chosen} contains copies of: {', '.join(source.values)}")
     if function.__name__ != MEASURE:
         source.parts.append(f"{MEASURE} = {function.__name__}\n")
     return Submission(chosen, {"complexity.py": source.text.encode()}, source=FUNCTION + function.__qualname__)

@@ -74,7 +74,7 @@ def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) ->
     if not is_name(entry.name):
         return "cannot be a name"
     if whose := taken(entry.name):
-        return f"cannot be called so: {whose}"
+        return f"cannot have this name: {whose}"
     value = _VALUE.fullmatch(entry.value)
     if value is None:
         return f"expected package.module:function, found {entry.value!r}"

@@ -173,7 +173,7 @@ class Fleet:
         while waiting := [member for member in self.members if member.step == step]:
             if time.monotonic() > until:
                 names = ", ".join(member.name for member in waiting)
-                self._warn(f"no answer from {names}: busy with other work of the cluster? The run goes on without")
+                self._warn(f"no answer from {names}: busy with other work of the cluster? The run goes on")
                 break
             for member in waiting:
                 self._ask_on(member)
