@@ -19,7 +19,10 @@ def make_batches(orders: Sequence[Order]) -> list[Batch]:
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
-    """Group items by `sandbox(item)`, and items with None alone. Groups are in the order of their first items."""
+    """Group items by the key `sandbox(item)`. An item with the key None is a group of its own.
+
+    Groups are in the order of their first items.
+    """
     groups: dict[Hashable, list[T]] = {}
     for position, item in enumerate(items):
         shared = sandbox(item)

@@ -45,7 +45,8 @@ class Clocks:
 
     def __init__(self) -> None:
         self._shared: dict[int, Clock] = {}
-        self._spent_s: dict[int, float] = {}  #: by budget: seconds outside this executor, by its newest order
+        #: number of a budget -> seconds used outside this executor, as stated in the newest order with this budget
+        self._spent_s: dict[int, float] = {}
 
     def update(self, orders: Iterable[Order]) -> None:
         """Add to the clocks of time budgets the seconds that other executors have used, according to `orders`."""

@@ -74,7 +74,7 @@ def try_submission(
     say: Callable[[str], None] = lambda _: None,
     seen: Seen = lambda _: None,
 ) -> Trial:
-    """Call a submission on the models that `select_models` chooses in each task, the smallest first. Return the trial.
+    """Call a submission on the chosen `models` of each task, the smallest first. Return the trial.
 
     If the time limit is longer than `patience_s` seconds, calls are stopped after `patience_s` seconds and replaced by
     calls on parts of the data. `say` receives each step of the trial, `seen` each finished call.
@@ -121,7 +121,10 @@ class _WholeCalls:
         self.stopped: dict[Place, float] = {}  #: place of each stopped call -> seconds after which it was stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first twice. No call starts after `moment` (`time.monotonic`) or a stop on its task."""
+        """Make calls, the first twice. No call begins after `moment` (`time.monotonic`).
+
+        After a call is stopped, no further call on its task begins.
+        """
         self.add([calls[0], calls[0]])
         if self.stopped:
             return

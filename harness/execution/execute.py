@@ -28,7 +28,7 @@ TAKEN_OVER = "another run took over a call that this run had claimed; the record
 def execute(
     plan: Plan, executor: Executor, records: Records, warn: Warn, step: Callable[[str], None]
 ) -> Generator[CallSummary]:
-    """Make the missing calls of a plan, and yield each once it is recorded.
+    """Make the missing calls of a plan, and yield each as soon as it is recorded.
 
     Several runs can share the work: a run claims calls only when its executor has room. In the end, this run waits for
     calls that other runs have claimed, and makes the calls that they have abandoned. Raise `UserError` if the executor

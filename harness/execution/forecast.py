@@ -50,7 +50,7 @@ def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
 
 
 def _call_times(trial: Trial) -> tuple[list[float], list[float]]:
-    """Return for each model a lower bound, and an estimate, of the seconds of a call on it."""
+    """Return two lists with an entry for each model: lower bounds and estimates of the seconds of a call on it."""
     least, most = list[float](), list[float]()
     for task in {call.task.name: call.task for call in trial.calls}.values():
         of_task = [done for done in trial.done if done.call.task.name == task.name]

@@ -34,7 +34,7 @@ class Lanes:
 
     @property
     def sandboxes(self) -> int:
-        """Maximum number of sandboxes at the same time, including those that wait for the start of their call."""
+        """Maximum number of sandboxes at the same time, including sandboxes whose call has not begun."""
         spare = self.cores - self.workers * self.threads
         return self.workers + max(min(self.workers, spare), 1)  # a killed sandbox frees its cores before its end
 
@@ -90,7 +90,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def machine_class() -> str:
-    """Return number of cores, processor and GPUs as text. With another text, the same call may give another value."""
+    """Return number of cores, processor and GPUs as text. If this text differs, values of calls may differ, too."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
     return f"{available_cores()} x {_processor()}{gpus}"
 

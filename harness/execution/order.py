@@ -41,7 +41,7 @@ class Order:
 
     @property
     def sandbox(self) -> tuple[str, str, str, int] | None:
-        """The key of a shared sandbox: calls with equal keys may share it. None for a call that must be alone.
+        """A key for sharing sandboxes: calls with equal keys may share a sandbox. None for a call that must be alone.
 
         The harness' own baselines on the same model share a sandbox, and with it intermediate results. A repetition
         never shares results with the call that it repeats, because both would use the same random draws. A

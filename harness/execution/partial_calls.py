@@ -16,7 +16,7 @@ from harness.submission import Submission
 from harness.task.selection import PartOfData, select_examples
 from harness.task.task import Task
 
-#: Time limit in seconds of the call on the first part. If it ends in time, a verdict is possible.
+#: Time limit in seconds of the call on the first part. If the call ends in time, a verdict is possible.
 FIRST_S = 40.0
 
 #: Time limit in seconds of a call on a larger part; a call that is expected to take longer is not made.
@@ -31,7 +31,7 @@ FIRST, GROWTH = 32, 4
 #: If a call on fewer examples fails, their small number may be the reason, so a larger part is tried.
 SMALL = 512
 
-#: Outcomes on a part after which a call on all data may still succeed: the part or the time may have been too small.
+#: Outcomes on a part after which a call on all data may still succeed: the part may be too small, the time too short.
 OPEN = frozenset({Outcome.TIMEOUT, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome.CRASH})
 
 #: Name of a task, and ID of a model.
@@ -90,10 +90,11 @@ def call_on_parts(
     submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
     executor: Executor,
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
-    """Call a submission on growing parts of the data. Return the calls, and a repetition of the first that succeeded.
+    """Call a submission on growing parts of the data. Return the calls on each model, and the repetition of a call.
 
-    The calls on parts replace `calls` on all data, some of which were stopped after the seconds in `stopped`. If the
-    first call on a part does not end in time, no further call is made.
+    These calls replace `calls`, which are on all data. `stopped` has the seconds after which some of `calls` were
+    stopped. The first successful call is repeated, to compare the values. If the first call on a part does not end in
+    time, no further call is made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}

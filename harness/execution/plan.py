@@ -82,7 +82,7 @@ def plan_calls(
     repeats: int = 0,
     left_out: Collection[tuple[str, str]] = (),
 ) -> list[PlannedCall]:
-    """Return all calls, by submission and task; models and repetitions are in a secret random order.
+    """Return all calls, sorted by submission, then task. The calls on a task are in a secret random order.
 
     If a submission knew the order, it could tell by the time which model it is called on. The order is drawn anew for
     each plan, submission and task. No value depends on it.
@@ -130,7 +130,7 @@ def call_key(*values: str | int) -> str:
 
 
 def runtime_of(submission: Submission, settings: RunSettings) -> str:
-    """Return a submission's runtime by name. Raise `UserError` for a baseline in another runtime than TensorFlow."""
+    """Return the name of a submission's runtime. Raise `UserError` for a baseline in a runtime without TensorFlow."""
     runtime = settings.runtime or submission.metadata.runtime or DEFAULT
     if submission.is_baseline and RUNTIMES[runtime].framework != RUNTIMES[DEFAULT].framework:
         message = f"--runtime {runtime}: {submission.name} is a measure of the library, which needs {DEFAULT}"

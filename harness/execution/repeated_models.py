@@ -2,12 +2,12 @@
 
 The repetitions show how a score depends on a measure's random draws. The chosen models have to cover every value of
 every hyperparameter, but are chosen without reference data, which participants often lack. The natural order of the
-models usually enumerates the grid of hyperparameters, so steps of constant size can cover it. The size of the step must
-depend on the task. In a 2 x 2 x 2 x 2 x 2 grid, every fourth model has the same values of two hyperparameters.
+models usually enumerates the grid of hyperparameters, so steps of constant size can cover the grid. No size suits all
+tasks: in a 2 x 2 x 2 x 2 x 2 grid, steps of 4 models never change the values of two hyperparameters.
 
 The step is about 0.618 (the golden ratio) times the number of models, because multiples of this ratio spread most
-evenly around a circle. It has no common divisor with the number, so that no model is chosen twice. On full grids of
-more than 36 models with at most 5 values of a hyperparameter, all values are covered
+evenly around a circle. The step and the number of models have no common divisor, so that no model is chosen twice. On
+full grids of more than 36 models with at most 5 values of a hyperparameter, all values are covered
 (tests/execution/test_repetitions.py).
 """
 

@@ -1,8 +1,8 @@
 """Reads and writes a model's config.json, and turns it into the canonical form from which a worker builds the model.
 
-Keras 2 and Keras 3 build the same model from the canonical form. The form has the settings that a trained layer
-computes with. It has no names, initializers, regularizers or dropout rates, because they would reveal the training.
-There are two canonical forms:
+Keras 2 and Keras 3 build the same model from the canonical form. The form has the settings that affect the computation
+of a trained layer. It has no names, initializers, regularizers or dropout rates, because they would reveal the
+training. There are two canonical forms:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}` is a Sequential model;
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}` is a functional
@@ -130,7 +130,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return layers with channels last that equal a `layer` with channels first; `[layer]` for any other layer."""
+    """Return layers with channels last that replace a `layer` with channels first; `[layer]` for any other layer."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]
@@ -162,7 +162,7 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
-    """Return an entry of the canonical form for each of `calls`, the numbers of calls in `flat.calls`."""
+    """Return the entries of the canonical form for some calls of layers; `calls` are positions in `flat.calls`."""
     position = {INPUT: INPUT, **{number: i for i, number in enumerate(calls)}}
     first: dict[int, int] = {}  # layer -> position of its first call
     entries = []

@@ -14,7 +14,8 @@ from harness.format.files import START, located, refuse_torch, require_own_kind
 from harness.reading import open_regular
 from harness.text import printable
 
-#: Maximum number of members (a `.keras` file has three); maximum size in bytes of their list, a tenth of its memory.
+#: Maximum number of members (a `.keras` file has three); maximum size in bytes of their list, which takes ten times as
+#: much memory.
 MAX_MEMBERS, MAX_LIST = 1000, 1024**2
 
 #: Members of more than `SUSPECT_BYTES`, alone or together, must not be compressed by more than a factor of `MAX_RATIO`.
@@ -30,7 +31,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 @contextmanager
 def open_archive(path: Path, most: int = MAX_MEMBERS) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive; raises `UserError` for more than `most` members, and for damage that the context finds."""
+    """Open a zip archive; raises `UserError` for more than `most` members, and for damage found within the context."""
     try:
         with open_regular(path, links=True) as stream, located(path), _opened(stream, most) as archive:
             if len(archive.infolist()) > most:

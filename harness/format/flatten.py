@@ -51,7 +51,7 @@ def is_model(class_name: Any) -> bool:
 
 
 def settings_of(model: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings of a model or layer. For Sequential models, Keras 2.0 to 2.2 wrote only a list of layers."""
+    """Return the settings of a model or layer. Keras 2.0 to 2.2 wrote Sequential models as a mere list of layers."""
     config: Any = model["config"]
     return {"layers": config} if isinstance(config, list) else config
 
@@ -135,7 +135,7 @@ class _Flattener:
     def _member(
         self, layer: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool
     ) -> _Member | None:
-        """Read a layer or nested model. Return a function that adds a call of it; None for an input layer."""
+        """Read a layer or nested model. Return a function that calls the layer or model; None for an input layer."""
         class_name, config = layer["class_name"], settings_of(layer)
         if class_name == "InputLayer":
             return None
@@ -170,7 +170,7 @@ class _Flattener:
         return [len(self.calls) - 1]
 
     def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
-        """Call permutation `to_last`, the layer, permutation `to_first`; skip `to_last` if it undoes an earlier one."""
+        """Call permutation `to_last`, the layer, permutation `to_first`; skip `to_last` right after a `to_first`."""
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
         last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))
@@ -184,7 +184,7 @@ class _Flattener:
     def _call_idle(self, layer: int, source: int) -> list[int]:
         """Call a layer that has no effect after training. If its input is permuted, call it before the permutation.
 
-        The layer after it can then skip its own permutation and this permutation (`_call_between`).
+        The next layer with the channels first then needs neither this permutation nor its own (`_call_between`).
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:
@@ -260,8 +260,8 @@ def _numbered_calls(
     """Return (layer, number of the call) -> arguments of the call, with the numbers that references in the JSON use.
 
     The numbers of a layer's calls begin at the smallest number in a reference to the layer, which is not 0 in some
-    nested models. Raises `UserError` if a layer has several calls, some of which no reference names: Keras 3.2 wrote 0
-    for each call.
+    nested models. Raises `UserError` if a layer has several calls, and a call is in no reference: Keras 3.2 wrote the
+    number 0 in all references.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}

@@ -5,7 +5,7 @@ any number of elements. Keras uses no such features, and the harness refuses the
 
 HDF5 stores texts of variable length in global heaps. A heap has the mark `GCOL`, a version, its size, and objects, each
 with number, count of references, size and bytes. The HDF5 library would read forever if free space (object number 0)
-has the size 0, or if a size is so huge that the next position overflows. So the harness checks all heaps first.
+had the size 0, or if a size were so huge that the next position overflows. So the harness checks all heaps first.
 """
 
 import errno

@@ -73,5 +73,5 @@ def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Itera
 
 
 def _of_8_bits(image: Image.Image) -> Image.Image:
-    """Return the high bytes of a 16-bit image, as TensorFlow does; Pillow would turn values above 255 to white."""
+    """Return the high bytes of a 16-bit image, as TensorFlow does; Pillow would make all values above 255 white."""
     return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)) if image.mode.startswith("I") else image

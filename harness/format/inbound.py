@@ -7,7 +7,7 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.equivalent_layers import MERGES
 
-#: In place of the number of a call: the model's input.
+#: Stands for the model's input, in place of the number of a call.
 INPUT = -1
 
 #: Class of a layer with several named inputs -> names of the inputs in Keras' order.
@@ -90,15 +90,15 @@ class Inbound:
 def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
     """Return the arguments of each call of a layer; empty for an `InputLayer`.
 
-    Arguments without effect, such as `training=False`, are left out. All others must be outputs of layers, or switches
-    such as `use_causal_mask`; otherwise raises `UserError`.
+    Arguments without effect, such as `training=False`, are left out. Raises `UserError` if another argument is neither
+    an output of a layer nor a switch such as `use_causal_mask`.
     """
     return [_keras_3(layer, node) if isinstance(node, dict) else _keras_2(layer, node)
             for node in layer.get("inbound_nodes", [])]  # fmt: skip
 
 
 def ends(reference: Any) -> list[LayerOutput]:
-    """Return the layers' outputs that the entry `input_layers` or `output_layers` of a model's JSON names."""
+    """Return the layers' outputs in `reference`, which is `input_layers` or `output_layers` of a model's JSON."""
     if isinstance(reference, list) and reference and isinstance(reference[0], str):
         return [_reference(reference)]
     return [end for one in _members(reference) for end in ends(one)]
@@ -184,7 +184,7 @@ def _reference(entry: Any) -> LayerOutput:
 
 
 def _members(value: Any) -> list[Any]:
-    """Return the members of a list, or the values of an object sorted by key, as Keras does."""
+    """Return the members of a list, or the values of a JSON object sorted by key, as Keras does."""
     return [value[name] for name in sorted(value)] if isinstance(value, dict) else _listed(value)
 
 

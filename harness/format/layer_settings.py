@@ -69,8 +69,8 @@ SUPPORTED: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 #: Name of a layer without effect after training -> settings that replace the model's own, which may be hyperparameters.
-#: With these settings, the layer has no effect in training either. The exceptions augment images; the worker disables
-#: them.
+#: With these settings, the layer has no effect in training either. Only layers that augment images keep an effect; the
+#: worker disables these layers.
 TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "ActivityRegularization": {},
     "AlphaDropout": {"rate": 0},

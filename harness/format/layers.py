@@ -104,7 +104,7 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
-    """Remove virtual batches, which have no effect after training, from a batch normalization, and correct its axes."""
+    """Remove virtual batches, which matter only in training, from a batch normalization, and correct its axes."""
     if config.get("virtual_batch_size") is None:
         return config
     left = {name: value for name, value in config.items() if name != "virtual_batch_size"}

@@ -1,4 +1,4 @@
-"""Reads and writes the mark whether a task is hidden: the file `metadata` beside the task's reference data."""
+"""Reads and writes the mark of a hidden task: the file `metadata` beside the task's reference data."""
 
 import reprlib
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def is_hidden(marks: Iterable[Path]) -> bool:
 
 
 def write_mark(directory: Path) -> Path:
-    """Write a file that marks a task as hidden into the directory of its reference data, and return its path."""
+    """Mark a task as hidden, by a file in the directory of its reference data. Return the path of this file."""
     path = directory / MARKS[0]
     with writing(path):
         path.write_text("hidden: true\n", encoding="utf-8")

@@ -39,7 +39,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the version of Keras that wrote a config.json: the stated version, or 2 or 3 by the input shape's key."""
+    """Return the version of Keras that wrote a config.json: as stated, otherwise 2 or 3 by the input shape's key."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)
@@ -96,7 +96,7 @@ _UNLIKE = {"GroupNormalization", "Identity", "Rescaling"}
 
 
 def require_same_masks(layers: Sequence[Mapping[str, Any]], writer: Writer) -> None:
-    """Raise `UserError` if a layer gets a mask that versions of Keras treat differently; `layers` are canonical."""
+    """Raise `UserError` if a canonical layer in `layers` gets a mask that versions of Keras treat differently."""
     masked: dict[int, bool] = {-1: False}
     for position, entry in enumerate(layers):
         definition = layers[entry.get("layer", position)]

@@ -73,7 +73,7 @@ def _ask(process: Process, position: int, questions: Questions, replies: "queue.
 
 
 def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[tuple[int, Answer | UserError]]:
-    """Yield (position of a question, its answer or error). Each core has a process; with GPUs, there is only one."""
+    """Yield (position of a question, its answer or error). A process for each core answers; with GPUs, a single one."""
     cores = available_cores()
     number = min(1 if find_gpus() else cores, len(questions))
     with ExitStack() as stack:

@@ -25,7 +25,7 @@ def in_groups(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
-    """Return a query whose rows are the keys. All keys together are a single parameter of the statement that uses it.
+    """Return a query whose rows are the keys. In a statement with this query, all keys together are one parameter.
 
     Keys are in alphabetical order: all runs then lock rows in the same order, which prevents deadlocks.
     """
@@ -50,7 +50,7 @@ def insert_missing(
 ) -> list[bool]:
     """Insert the records whose keys are in `held` (None: all). Return for each record whether the table now has it.
 
-    A record that the table has already is not inserted again: the answer to an earlier insertion may have been lost.
+    If the answer to an earlier insertion was lost, the table already has the record, which is not inserted again.
     """
     table = EVALUATIONS.c
     same = select(table.key, table.started_at, table.finished_at)

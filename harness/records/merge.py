@@ -15,7 +15,7 @@ from harness.records.store import Records
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add another file's requests, and its records of calls without a record here; return how many records are added.
+    """Add another file's requests, and its records of calls without a record here. Return the number of added records.
 
     A record with the outcome `INFRA_ERROR` counts as no record. Raise `UserError` for a URL or an unreadable file.
     """

@@ -91,7 +91,10 @@ class Records(Database):
     def whole_of(
         self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()
     ) -> Iterator[Evaluation]:
-        """Yield records as `newest_of` does, but with all columns; `only` holds conditions on any column."""
+        """Yield those records of `newest_of` that also meet the conditions `only`, with all columns.
+
+        The conditions `only` may use any column.
+        """
         return self._newest_of(Evaluation, conditions, only)
 
     def _newest_of(

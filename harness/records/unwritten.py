@@ -66,7 +66,7 @@ def add_unwritten(database: Database) -> None:
                 continue
             with writing(file):
                 file.unlink()
-            database.warn(f"{database.name}: added {counted(number, 'record')} from where an earlier run kept them")
+            database.warn(f"{database.name}: added {counted(number, 'record')} that an earlier run kept locally")
 
 
 def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:

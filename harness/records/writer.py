@@ -23,7 +23,7 @@ GROUP, INTERVAL_S = 100, 1.0
 class RecordWriter:
     """Writes records in groups, in a separate thread. As a context manager, it writes the remaining records on exit.
 
-    With `claims`, only records of calls that the run still holds are written. If a PostgreSQL server fails, the writer
+    With `claims`, only records of calls that the run still claims are written. If a PostgreSQL server fails, the writer
     tries again for ten minutes; after an error or Ctrl-C in the context, only once. Records that cannot be written go
     into a local file (`unwritten`); then every method raises a `UserError` that names the file.
     """

@@ -9,5 +9,5 @@ from harness.sandbox.staging import Staging
 
 __all__ = ["KINDS", "Call", "Clock", "Job", "Kind", "Launch", "Limits", "SandboxChoice", "Staging", "not_linux"]
 
-#: Modules that other rooms may import, too: the doctor asks the first three; tests define sandboxes with the others.
+#: Modules that other rooms may import, too: `pgdl doctor` uses the first three; tests define sandboxes with the others.
 MODULES = ("bubblewrap", "cgroup", "devices", "processes", "running_sandbox")

@@ -40,9 +40,10 @@ SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and a prefix for the worker's command, with which root changes the user.
+    """Return bubblewrap's options for `job`, and the beginning of the worker's command, which changes the user.
 
-    `slot` is the number of the sandbox among the sandboxes that exist at the same time.
+    The beginning is empty if the worker runs as the harness' user. `slot` is the number of the sandbox among the
+    sandboxes that exist at the same time.
     """
     options = [*_base_options(limits, job.gpu, job.worker), "--dir", "/job"]
     for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
@@ -59,7 +60,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return options and prefix as `sandbox` does, but for a sandbox without a job, to test bubblewrap."""
+    """Return the same two lists as `sandbox`, but for a sandbox without a job, which tests bubblewrap."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 
@@ -83,7 +84,7 @@ def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[
 
 
 def _namespaces() -> list[str]:
-    """Return options for all namespaces. Unlike root, an ordinary user can create them only in a user namespace."""
+    """Return bubblewrap's options for namespaces. An ordinary user also needs a user namespace to create the others."""
     shared = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     ends = ["--hostname", "sandbox", "--die-with-parent", "--new-session"]
     if os.geteuid() == 0:
@@ -98,7 +99,7 @@ def _namespaces() -> list[str]:
 
 
 def becomes_others() -> bool:
-    """Return whether each worker runs as a user of its own: the harness must be root with the capabilities `NEEDED`."""
+    """Return whether each worker runs as a user of its own, because the harness is root with capabilities `NEEDED`."""
     return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
 
 
@@ -117,7 +118,7 @@ def worker_uid(slot: int) -> int | None:
 
 
 def _drop_root(slot: int) -> list[str]:
-    """Return the prefix with which root runs a command as an ordinary user; empty if the harness is not root."""
+    """Return the beginning of a command that runs as the worker's user; empty if that is the harness' user."""
     uid = worker_uid(slot)
     if uid is None:
         return []
@@ -152,8 +153,8 @@ def _scratch(limits: Limits) -> list[str]:
 def interpreter() -> set[Path]:
     """Return the directories of the Python environment that runs the harness.
 
-    If a `.pth` file adds another environment, its directories are included. Packages from `pip install --user` and
-    PYTHONPATH are not included, because workers do not import them.
+    If a `.pth` file adds another environment, the directories of that environment are included. Packages from
+    `pip install --user` and PYTHONPATH are not included, because workers do not import them.
     """
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
     packages = {Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}

@@ -23,8 +23,8 @@ from harness.sandbox.process import (
 from harness.sandbox.running_sandbox import KILLED, LostError, StartError
 from harness.sandbox.stack import place_in, without_worker
 
-#: A call is ended if it has more than this multiple of its allowed processes and threads. The kernel enforces the limit
-#: only roughly: not for root without capabilities, and for all processes of an ordinary user together.
+#: A call is ended if it has more than this many times its allowed number of processes and threads. The kernel enforces
+#: the number only roughly: never for root without capabilities, and for all processes of an ordinary user together.
 WATCHED = 2
 
 #: Minimum processor time of a measured call in seconds. A record with 0 means that the time could not be measured.
@@ -42,7 +42,7 @@ HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 
 
 class Call:
-    """A measure's call on a started worker. `run` kills the worker afterwards, and `discard` kills it without a call.
+    """A call of a measure in a started worker. `run` makes the call, then kills the worker; `discard` only kills it.
 
     Baselines may share a worker: the caller calls `run` with `keep=True` for each baseline, while `is_over` is false.
     """
@@ -69,7 +69,8 @@ class Call:
     ) -> "Self | CallResult":
         """Start a worker and wait for its imports. Return the call, or its result if the start failed.
 
-        The clock does not run yet, so another call may run meanwhile. Raise `StoppedError` once `stopping` is true.
+        The clock of the call does not run during the start, so another call may be made at the same time. Raise
+        `StoppedError` as soon as `stopping` returns true.
         """
         started = time.monotonic()
         try:
@@ -96,8 +97,8 @@ class Call:
     def run(self, seed: int, clock: Clock, module: str = "complexity", *, keep: bool = False) -> CallResult:
         """Load the model, start the clock, call the measure of `module`, and return the result.
 
-        With `keep`, a worker whose outcome is in `HARMLESS` is not killed, and can run another measure. Raise
-        `StoppedError` once the run is being stopped.
+        With `keep`, the worker is not killed after an outcome in `HARMLESS`, so it can run another measure. Raise
+        `StoppedError` as soon as the run is being stopped.
         """
         try:
             self._load(seed, module)
@@ -119,7 +120,7 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended) -> CallResult:
-        """Kill the sandbox, call the function `killed`, wait for the sandbox's end, and return the call's result."""
+        """Kill the sandbox, call `self.killed`, and wait for the sandbox's end. Return `ended` as the call's result."""
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker
@@ -193,8 +194,8 @@ class Call:
     def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:
         """Wait for the worker's message `event` and return it. Raise `Ended` if a limit is exceeded or the worker ends.
 
-        `exceeded` names the time limit, for messages, while a measure runs; before, it is None. Raise `StoppedError`
-        once the run is being stopped.
+        `left` returns the remaining seconds. `exceeded` is the name of the time limit in messages, and None before the
+        measure is called. Raise `StoppedError` as soon as the run is being stopped.
         """
         timed = exceeded is not None
         next_check = 0.0
@@ -240,7 +241,10 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """If the machine still lacks memory, kill the call; raise `Ended` (`MEMORY` if it exceeded its own limits)."""
+        """If the machine lacks memory, kill the call, and raise `Ended`.
+
+        The outcome is `MEMORY` if the call exceeded its own limits, otherwise `INFRA_ERROR`.
+        """
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return
@@ -248,16 +252,16 @@ class Call:
         used = f"(limit {limits.memory_bytes // MIB} MiB, used {freed // MIB} MiB)"
         if freed > limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes:
             self._peak = max(self._peak, freed)
-            raise Ended(Outcome.MEMORY, f"out of memory, and the machine with it {used}{self._phase}")
-        raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
+            raise Ended(Outcome.MEMORY, f"out of memory, and so is the machine {used}{self._phase}")
+        raise Ended(Outcome.INFRA_ERROR, f"less than 5 % of the machine's memory is left, not due to this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Return the outcome of a call that the kernel killed: `MEMORY` if near its limit, otherwise `INFRA_ERROR`."""
+        """Return the outcome of a call killed by the kernel: `MEMORY` if the call is to blame, else `INFRA_ERROR`."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
         if self._phase or self._peak < BLAMED * limit:
-            return Ended(Outcome.INFRA_ERROR, f"{end}, not by this call {used}{self._phase}")
+            return Ended(Outcome.INFRA_ERROR, f"{end}, not due to this call {used}{self._phase}")
         return Ended(Outcome.MEMORY, f"out of memory {used}: {end}")
 
     def _sample_usage(self) -> None:
@@ -268,7 +272,7 @@ class Call:
             self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _deadline_passed(self) -> bool:
-        """Return whether the deadline has passed; measurements then stop, so that they do not delay the kill."""
+        """Return whether the deadline has passed. Measurements end then, so that they do not delay the kill."""
         return self._deadline is not None and self._deadline.passed_at is not None
 
     def _timeout(self, exceeded: str | None) -> Ended:

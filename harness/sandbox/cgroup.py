@@ -6,7 +6,7 @@ buffers, inodes and other kernel memory, but not pages that a forked worker shar
 
 Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
 controllers for its children. New groups are therefore created below an ancestor whose children already have the
-controllers, or below this process' own group, once all processes of this group have moved to a leaf.
+controllers, or below this process' own group, after all processes of this group have moved to a child group.
 """
 
 import errno
@@ -62,11 +62,11 @@ class CallGroup:
 
     @property
     def entrance(self) -> list[str]:
-        """The beginning of a command line: the rest of the command then runs in the group."""
+        """The beginning of a command line that makes the rest of the command run in the group."""
         return ["/bin/sh", "-c", ENTER, str(self._path / "cgroup.procs")]
 
     def open_entrance(self) -> int:
-        """Return a descriptor by which a process joins the group: by writing "0"."""
+        """Return a descriptor to which a process writes "0" to join the group."""
         return os.open(self._path / "cgroup.procs", os.O_WRONLY)
 
     def ran_out_of_memory(self) -> bool:
@@ -149,8 +149,8 @@ def _create(parent: Path) -> tuple[Path, int]:
 def new_group(parent: Path) -> tuple[Path, int]:
     """Create and lock a group below `parent`. Return its path, and the file descriptor that holds its lock.
 
-    `_changing` excludes only runs with the same cache. Another run may take the group for abandoned, and remove it,
-    before it is locked; then create another group.
+    The lock `_changing` excludes only runs with the same cache directory. Before this function has locked the new
+    group, a run with another cache directory may remove the group as abandoned. Then create another group.
     """
     while True:
         path = parent / f"{PREFIX}{secrets.token_hex(8)}"
@@ -250,7 +250,7 @@ def members(group: Path) -> list[int]:
 
 
 def allow_limits(group: Path) -> None:
-    """Enable the controllers for children of `group`. If necessary, first move its processes to the child `LEAF`."""
+    """Enable the controllers for children of `group`. If necessary, first move all processes to the child `LEAF`."""
     if _names(group, SUBTREE) >= CONTROLLERS:
         return
     try:

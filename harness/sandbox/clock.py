@@ -16,7 +16,7 @@ PAUSE_S = 2.0
 
 
 class Clock:
-    """A countdown of `total_s` seconds, which several calls may share, even at the same time."""
+    """A countdown of `total_s` seconds, which several calls may share. The times of concurrent calls add up."""
 
     def __init__(self, total_s: float, meaning: str) -> None:
         self.meaning = meaning  #: name of the limit, e.g. "the time limit of 300 s"
@@ -25,14 +25,14 @@ class Clock:
         self._lock = threading.Lock()
 
     def start(self) -> float:
-        """Start the time of a call. Return the start as monotonic time."""
+        """Begin to count the time of a call. Return this moment (`time.monotonic`)."""
         started = time.monotonic()
         with self._lock:
             self._running.append(started)
         return started
 
     def stop(self, started: float, ended: float | None = None) -> float:
-        """End the time of the call that `start` began at `started`. Return its seconds until `ended` (default: now)."""
+        """Count and return the seconds of a call from `started`, the result of `start`, to `ended` (default: now)."""
         used = (time.monotonic() if ended is None else ended) - started
         with self._lock:
             self._running.remove(started)
@@ -40,19 +40,19 @@ class Clock:
         return used
 
     def spend(self, seconds: float) -> None:
-        """Subtract seconds that an earlier call has used; negative seconds are added."""
+        """Subtract seconds that an earlier call has used. A negative number gives seconds back."""
         with self._lock:
             self._used_s += seconds
 
     def left(self) -> float:
-        """Return the seconds that remain for all running calls together; negative if they took longer than allowed."""
+        """Return the seconds that remain for all running calls together; negative if the calls used too many."""
         with self._lock:
             now = time.monotonic()
             return self._total_s - self._used_s - sum(now - started for started in self._running)
 
 
 class Deadline:
-    """A thread that calls `end` after `seconds`, unless the context is left before.
+    """A context with a thread that calls the function `end` after `seconds`, unless the context is left earlier.
 
     The thread also calls `end` if the harness itself was paused meanwhile, because the measured time is then wrong.
     """
@@ -95,7 +95,7 @@ def _explained_s() -> float:
     """Return the seconds for which this thread waited for a processor, plus the processor time of this process.
 
     These seconds explain why the thread runs late on a busy machine. They do not grow while the process is paused.
-    Some kernels do not count the waiting.
+    Some kernels do not count the time of waiting.
     """
     waited = 0.0
     with suppress(OSError, ValueError, IndexError):

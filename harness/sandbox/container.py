@@ -51,7 +51,7 @@ class RunningContainer(RunningSandbox):
         return shell_status(self._client.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether memory ran out: the engine reports it, or the worker was killed before a call of `kill`.
+        """Return whether memory ran out: the engine reports this, or the worker was killed before `kill` was called.
 
         Some engines do not report a lack of memory. The worker is PID 1 of the container, so only a process outside can
         kill it: the kernel at the memory limit, or the harness.
@@ -64,13 +64,13 @@ class RunningContainer(RunningSandbox):
         )
 
     def kill(self) -> None:
-        """Start a process in which the container engine kills and removes the container; do not wait for it."""
+        """Start a process that lets the engine kill and remove the container. Do not wait for this process."""
         nothing = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         command = [CLIENT, "rm", "--force", "--volumes", self._name]
         self._removal = children.popen(command, os.environ, **nothing, **children.OWN_GROUP)
 
     def is_gone(self) -> bool:
-        """Return whether the container is removed and the client has ended. Try a failed removal again."""
+        """Return whether the container is removed and the client has ended. If the removal failed, start it again."""
         if self._removal is None or self._removal.poll() is None:
             return False
         if self._removal.returncode != 0:
@@ -132,10 +132,10 @@ def new_name() -> str:
 
 
 def start_reaper() -> children.Child:
-    """Start a process that removes all containers of this harness when the harness ends, and return it.
+    """Start and return a process that removes all containers of this harness when the harness ends.
 
-    The process waits until its standard input ends, as happens even if the harness is killed. Containers of
-    harnesses that have ended are removed first.
+    The process waits until its standard input ends, which happens even if the harness is killed. Before, this function
+    removes the containers of harnesses that have ended.
     """
     names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():

@@ -95,7 +95,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Launch:
-    """The start of a worker: its inputs and limits, and the descriptors by which the harness hears of it."""
+    """The start of a worker: inputs and limits of the call, and descriptors for the worker's messages and output."""
 
     job: Job
     limits: Limits

@@ -4,8 +4,8 @@ Resident pages of files on a disk, such as libraries and training data, do not c
 read them again. A page that a process has changed counts, except in shared mappings of files in scratch space: scratch
 space has a limit of its own. Pages of shared memory and tmpfs count.
 
-Reading the size of a process waits for the lock on its memory. If hundreds of processes fork on a busy machine, that
-takes seconds; if a driver is stuck, it never ends. The clock and the result of a call must not wait for it.
+To read the size of a process, the kernel waits for a lock. If hundreds of processes fork on a busy machine, the wait
+takes seconds; if a driver is stuck, the wait never ends. The wait must not delay the clock or the result of a call.
 
 A call can make the kernel allocate memory that belongs to no process, until the machine runs out of memory. The harness
 then ends the call, and measures how much memory becomes free.
@@ -76,8 +76,8 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
 
     First, the resident pages are summed, which is fast but counts a page once for each process that shares it. If the
     sum exceeds `limit_bytes`, the kernel's exact proportional set sizes are read, which takes milliseconds per process
-    or more. A process that denies access to its exact size counts in full. The exact sum stops after `HURRY_S` seconds
-    if it exceeds the limit. If `give_up` returns true meanwhile, the returned memory is 0.
+    or more. A process that denies access to its exact size counts in full. After `HURRY_S` seconds, the exact sum stops
+    as soon as it exceeds the limit. If `give_up` returns true meanwhile, the returned memory is 0.
     """
     if sys.platform != "linux":
         return _measure_elsewhere(processes.numbers().values())
@@ -172,7 +172,7 @@ def _read(path: str) -> bytes:
 class MemoryWatch:
     """A thread that measures a call's processes on request, so that callers never wait long.
 
-    `sample` waits at most `patience_s` seconds. After a measurement that took longer, there is an equally long pause.
+    `sample` waits at most `patience_s` seconds. If a measurement takes longer, a pause of the same length follows it.
     """
 
     def __init__(self, measure: Callable[[], Usage], patience_s: float) -> None:
@@ -183,7 +183,7 @@ class MemoryWatch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def sample(self) -> Usage | None:
-        """Return the result of a new or the running measurement; None if there is none within `patience_s` seconds."""
+        """Return the result of a new or the running measurement; None in a pause, or after `patience_s` seconds."""
         now = time.monotonic()
         if self._result is None:
             if now < self._rests_until:
@@ -219,7 +219,7 @@ def is_exhausted() -> bool:
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
-    """If the machine lacks memory, call `end` to end a call, and return the freed bytes; otherwise return None."""
+    """If the machine lacks memory, end a call by calling `end`, and return the freed bytes; otherwise return None."""
     with ENDING:
         if not is_exhausted():
             return None

@@ -32,7 +32,7 @@ COPIES = "proc"
 def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -> list[str]:
     """Return bubblewrap's options that hide the changing entries of /proc, except `files`.
 
-    With a directory `worker`, the copies that `write_copies` wrote there replace some entries.
+    If `worker` is the directory of the worker's code, the copies that `write_copies` wrote there replace some entries.
     """
     options: list[str] = []
     copied = COPIED_WITH_GPU if gpu else COPIED

@@ -199,7 +199,7 @@ class WorkerProcess:
         return self.sandbox.is_gone() and self._output_has_ended()
 
     def _output_has_ended(self) -> bool:
-        """Return whether no process has the other end of the output's pipe open."""
+        """Return whether all processes have closed the end of the pipe to which they print."""
         return self._output not in self._open
 
     def _wait_until(self, condition: Callable[[], bool], deadline: float) -> bool:

@@ -101,7 +101,7 @@ def _inner_number(pid: int) -> str:
 
 @dataclass(frozen=True)
 class KillProgress:
-    """The processes of a killed sandbox that have not ended yet. The kill progresses while this state changes."""
+    """The state of the processes that remain in a killed sandbox. As long as the state changes, the kill progresses."""
 
     left: int  #: number of processes
     ticks: int  #: clock ticks of processor time that the processes have used
@@ -109,7 +109,7 @@ class KillProgress:
 
 
 def progress(entries: Iterable[str]) -> KillProgress:
-    """Return the state of killed processes. Processes are stuck if their state stays equal and none can run."""
+    """Return the state of killed processes. Processes are stuck if this state stays equal and no process can run."""
     left, ticks, runs = 0, 0, False
     for entry in entries:
         with suppress(OSError):  # the process has ended, or the system has no /proc
@@ -119,6 +119,6 @@ def progress(entries: Iterable[str]) -> KillProgress:
 
 
 def stat_fields(entry: str) -> list[str]:
-    """Return the fields after the name in /proc/PID/stat: 0 state, 11 to 14 processor times, 17 number of threads."""
+    """Return the fields after the name in /proc/PID/stat: 0 is the state, 11 to 14 are processor times, 17 threads."""
     with open(f"{entry}/stat", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(4096).rpartition(b")")[2].decode().split()

@@ -1,4 +1,6 @@
-"""The system-call filter of the sandbox. It lists denied, not allowed calls: TensorFlow's needs are not fully known.
+"""The system-call filter of the sandbox. It denies the listed calls and allows all others.
+
+The filter does not list the allowed calls instead, because not all calls that TensorFlow needs are known.
 
 Denied calls fail with EPERM. Calls in `NOT_THERE` fail with ENOSYS, as on an old kernel, and libraries then use other
 calls. A call through a foreign ABI (32-bit, x32) kills the process.
@@ -155,7 +157,7 @@ def _low(seccomp: Any, position: int, value: int) -> Any:
 
 
 def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
-    """Deny access to the user's other processes, changes of shared files, and reserving disk space."""
+    """Deny access to the user's other processes, changes of shared files, and reservations of disk space."""
     for kind in FILE_SYSTEM_REQUESTS:
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFF00, kind << 8))
     # The disk could be full before the watch notices. libc writes zeros instead, which is slower.

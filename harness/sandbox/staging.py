@@ -78,7 +78,7 @@ class Staging:
 
     @contextmanager
     def hold(self, key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-        """Yield the same directory as `stage`; it may be removed to free space after the context has been left."""
+        """Yield the directory that `stage` would return. After the context, it may be removed to free space."""
         with self._changing:
             copy = self._use(key, write)
         try:

@@ -162,7 +162,7 @@ class Zygote:
 
 
 class Zygotes:
-    """For each runtime, a process that forks workers. If it ends, it is replaced, but only once."""
+    """A zygote for each runtime. If a zygote ends, it is replaced, but only once per runtime."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}

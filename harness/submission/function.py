@@ -45,9 +45,9 @@ def from_function(
 ) -> Submission:
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
-    The submission contains the source of the function, and of all functions, classes and plain values that it reads as
-    global names. Installed modules are imported. The default of `name` is the function's name. `note` receives a line
-    that lists the copied values.
+    The submission contains the source of the function, and of all functions, classes and plain values that the function
+    reads as global names. Installed modules are imported. The default of `name` is the function's name. `note` receives
+    a line that lists the copied values.
 
     Raises:
         UserError: the function has no source, it reads a value that cannot be copied or may be a secret, or the name is
@@ -62,7 +62,7 @@ def from_function(
     source = _Source()
     source.add(function.__name__, function)
     if source.values:
-        note(f"{chosen} takes along: {', '.join(source.values)}")
+        note(f"{chosen} contains copies of: {', '.join(source.values)}")
     if function.__name__ != MEASURE:
         source.parts.append(f"{MEASURE} = {function.__name__}\n")
     return Submission(chosen, {"complexity.py": source.text.encode()}, source=FUNCTION + function.__qualname__)
@@ -138,7 +138,7 @@ def _source_of(name: str, value: Any) -> str:
 
 
 def _is_imported(value: Any) -> bool:
-    """Whether an object can be imported: an installed module has it under its `__name__`."""
+    """Whether an object can be imported: an installed module has it under the object's `__name__`."""
     module = inspect.getmodule(value)
     return module is not None and _is_installed(module) and vars(module).get(getattr(value, "__name__", "")) is value
 

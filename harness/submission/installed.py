@@ -46,7 +46,7 @@ def installed_measures() -> tuple[InstalledMeasure, ...]:
 
 
 def find_installed(name: str) -> Submission | None:
-    """Return the installed measure `name` as a submission, or None. Raise `UserError` if it cannot be run."""
+    """Return the installed measure `name` as a submission; None if unknown. Raise `UserError` if it cannot be run."""
     measure = next((one for one in installed_measures() if one.name == name), None)
     if measure is None:
         return None
@@ -74,7 +74,7 @@ def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) ->
     if not is_name(entry.name):
         return "cannot be a name"
     if whose := taken(entry.name):
-        return f"cannot be called so: {whose}"
+        return f"cannot have this name: {whose}"
     value = _VALUE.fullmatch(entry.value)
     if value is None:
         return f"expected package.module:function, found {entry.value!r}"

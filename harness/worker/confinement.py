@@ -29,7 +29,7 @@ def _check(result: int, call: str) -> None:
 
 
 def join_namespaces(pidfd: int, *, with_user: bool) -> None:
-    """Join the namespaces of the process to which `pidfd` refers. Its PID namespace applies only to later forks."""
+    """Join the namespaces of the process to which `pidfd` refers. Only later forks are in its PID namespace."""
     flags = NAMESPACES | (USER_NAMESPACE if with_user else 0)
     _check(_libc.setns(pidfd, flags), "setns")
 

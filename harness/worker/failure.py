@@ -48,7 +48,7 @@ def _is_not_installed(error: BaseException) -> bool:
 
 
 def print_error(error: BaseException, caller: str, submission: Path) -> None:
-    """Print the traceback of an error, without the first frames, which are in the file `caller` or Python's import.
+    """Print the traceback of an error, without its first frames in the file `caller` and in Python's import system.
 
     A submission chooses the file names in its code and its errors. Source lines are therefore printed only from files
     in the directory `submission`.
@@ -90,7 +90,7 @@ def _without_line(frame: traceback.FrameSummary) -> traceback.FrameSummary:
 
 
 def _line_of(report: traceback.TracebackException) -> str | None:
-    """Return the line of a syntax error from its file: the error itself may contain an invented line."""
+    """Return the source line of a syntax error, read from the file: the error itself may contain an invented line."""
     with suppress(TypeError, ValueError):
         return linecache.getline(report.filename, int(report.lineno)) or None  # type: ignore[arg-type]
     return None

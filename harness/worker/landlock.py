@@ -1,8 +1,8 @@
 """Confines a worker that has no namespaces of its own, and all processes that it starts, by Landlock.
 
 Before the worker exists, its supervisor enters a Landlock domain that restricts signals. No process of the call can
-leave the domain, so a signal to all processes (`kill(-1)`) reaches exactly the call. The worker enters a second domain
-inside the first; it can then access only the files that it needs.
+leave the domain, so a signal to all processes (`kill(-1)`) reaches exactly the processes of the call. The worker enters
+a second domain inside the first; it can then access only the files that it needs.
 """
 
 import ctypes

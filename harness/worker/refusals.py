@@ -106,5 +106,5 @@ def _of_files(file: Path, submission: Path) -> str:
 
 
 def _scratch() -> str:
-    """Return the directory in which submissions may write. `tempfile` would fail if the disk is full."""
+    """Return the directory in which submissions may write, even if the disk is full: `tempfile` would then fail."""
     return os.environ["TMPDIR"]

@@ -1,8 +1,8 @@
 """The supervisor of a call without a PID namespace: reports the worker's exit status and kills the call's processes.
 
-It is a program of its own, without the memory of the process from which the worker was forked. It adopts every orphaned
-process of the call, and can signal only processes of the call (`harness.worker.landlock`). When the harness ends, it
-ends the call.
+The supervisor is a program of its own, without the memory of the process from which the worker was forked. It adopts
+every orphaned process of the call, and can signal only processes of the call (`harness.worker.landlock`). When the
+harness ends, the supervisor ends the call.
 """
 
 import json
@@ -15,7 +15,7 @@ from harness.worker.scratch import remove
 
 
 def main(line: int, worker: int, scratch: str) -> None:
-    """Report the end of the process `worker` on the socket `line`. When the socket closes, end the call."""
+    """Report the end of process `worker` on the socket `line`. When it closes, end the call and remove `scratch`."""
     wake, wakes = os.pipe()
     for end in (wake, wakes):
         os.set_blocking(end, False)

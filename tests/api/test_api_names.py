@@ -121,4 +121,4 @@ def scaled(model: Any, dataset: Any) -> float:
 def test_values_that_come_with_a_function_are_told_as_soon_as_it_is_read() -> None:
     notes = Notes()
     find(scaled, ["another name"], notes)
-    assert notes.lines == ["another name takes along: NAME = 'a text', SCALE = 3.0"]
+    assert notes.lines == ["another name contains copies of: NAME = 'a text', SCALE = 3.0"]

@@ -96,7 +96,7 @@ def test_they_are_listed_with_their_origin(pgdl_there):
     assert listed[1].endswith("Measures of somebody else")
     problems = [line.partition("cannot be run: ")[2] for line in (listed[0], *listed[2:])]
     assert problems == [
-        "cannot be called so: vc_dim is a measure of the library",
+        "cannot have this name: vc_dim is a measure of the library",
         "expected package.module:function, found 'borrowed.measures'",
         "no module elsewhere is installed with it; a module in editable mode is in no sandbox",
     ]
@@ -108,7 +108,7 @@ def test_they_are_listed_with_their_origin(pgdl_there):
 def test_one_that_takes_the_librarys_name_is_refused(pgdl_there, one_model):
     done = pgdl_there("run", "VC-dim", "--tasks", one_model)
     assert done.returncode == 2
-    assert "VC-dim of borrowed-measures 1.2: cannot be called so: vc_dim is a measure of the library" in done.stderr
+    assert "VC-dim of borrowed-measures 1.2: cannot have this name: vc_dim is a measure of the library" in done.stderr
 
 
 @pytest.mark.rest

@@ -140,5 +140,5 @@ def test_a_record_that_was_kept_aside_counts_though_no_call_is_missing(
         keep(kept_by, [Evaluation(**columns_of(row) | {"value": 2.0, "finished_at": datetime.now(UTC)})])
     again = pgdl(*arguments)
     assert again.returncode == 0
-    assert f"{database}: added 1 record from where an earlier run kept them" in again.stderr
+    assert f"{database}: added 1 record that an earlier run kept locally" in again.stderr
     assert [row["value"] for row in records(database)] == [1.0, 2.0]

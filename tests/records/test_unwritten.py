@@ -57,7 +57,7 @@ def test_what_a_database_does_not_take_is_added_by_the_next_run(location: str, c
     (line,) = add_kept(location)
     with Records(location, read_only=True) as records:
         assert not has_unwritten(records)
-    assert line.endswith(": added 3 records from where an earlier run kept them")
+    assert line.endswith(": added 3 records that an earlier run kept locally")
     assert values(location) == [0.0, 1.0, 2.0]
     assert not file.exists()
     assert add_kept(location) == []

@@ -99,9 +99,9 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 @pytest.mark.parametrize(
     ("held", "outcome", "message"),
     [
-        (50 * GIB, Outcome.MEMORY, "out of memory, and the machine with it (limit 2048 MiB, used 51200 MiB)"),
-        (1 * GIB, Outcome.INFRA_ERROR, "not by this call (limit 2048 MiB, used 1024 MiB)"),
-        (2 * GIB + 300 * MIB, Outcome.INFRA_ERROR, "not by this call"),  # files in scratch space are allowed
+        (50 * GIB, Outcome.MEMORY, "out of memory, and so is the machine (limit 2048 MiB, used 51200 MiB)"),
+        (1 * GIB, Outcome.INFRA_ERROR, "not due to this call (limit 2048 MiB, used 1024 MiB)"),
+        (2 * GIB + 300 * MIB, Outcome.INFRA_ERROR, "not due to this call"),  # files in scratch space are allowed
     ],
 )
 def test_the_memory_freed_by_ending_a_call_decides_who_is_to_blame(

@@ -119,13 +119,13 @@ BOUND, NOWHERE = float("inf"), complex(-math.inf, math.nan)
     [
         (with_shadows, []),
         (with_local, []),
-        (with_comprehension, ["with_comprehension takes along: SCALE = 3.0"]),
-        (with_class, ["with_class takes along: SCALE = 3.0"]),
-        (with_default, ["with_default takes along: SCALE = 3.0"]),
-        (with_nested, ["with_nested takes along: LIMIT = 2.5"]),
-        (with_statement, ["with_statement takes along: COUNT = 7"]),
-        (with_infinity, ["with_infinity takes along: BOUND = inf, NOWHERE = (-inf+nanj)"]),
-        (complexity, ["complexity takes along: FACTOR = 3"]),
+        (with_comprehension, ["with_comprehension contains copies of: SCALE = 3.0"]),
+        (with_class, ["with_class contains copies of: SCALE = 3.0"]),
+        (with_default, ["with_default contains copies of: SCALE = 3.0"]),
+        (with_nested, ["with_nested contains copies of: LIMIT = 2.5"]),
+        (with_statement, ["with_statement contains copies of: COUNT = 7"]),
+        (with_infinity, ["with_infinity contains copies of: BOUND = inf, NOWHERE = (-inf+nanj)"]),
+        (complexity, ["complexity contains copies of: FACTOR = 3"]),
     ],
 )
 def test_only_global_values_come_with_it_and_each_is_told(function: Callable[..., Any], told: list[str]) -> None:
@@ -143,7 +143,7 @@ def test_a_long_value_is_told_in_short() -> None:
 
     lines: list[str] = []
     assert b"x" * 1000 in from_function(long, note=lines.append).files["complexity.py"]
-    assert lines == [f"long takes along: LONG = '{'x' * 17}...{'x' * 18}'"]
+    assert lines == [f"long contains copies of: LONG = '{'x' * 17}...{'x' * 18}'"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from harness.errors import UserError, writing
 from harness.execution.settings import loader_digest
 from harness.worker.runtimes import DEFAULT
 
-#: Maximum size of all entries in bytes. Entries also take at most half of the space that is free without them.
+#: Maximum size of all entries in bytes. Entries also take at most half of the disk space that is free without entries.
 KEPT_BYTES = 32 * GIB
 
 
@@ -37,7 +37,7 @@ class Cache:
         return f"{self._root}, {sum(sizes) / GIB:.1f} GiB"
 
     def entry(self, kind: str, digest: str) -> Path | None:
-        """Return the directory of an entry, and store this moment as its last use; None if it does not exist."""
+        """Return the directory of an entry, and store the time of this use; None if there is no such entry."""
         path = self._path(kind, digest)
         try:
             os.utime(path)

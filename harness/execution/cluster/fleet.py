@@ -18,7 +18,7 @@ from harness.execution.cluster.messages import (
 )
 from harness.sandbox import SandboxChoice
 
-#: Seconds within which a machine must answer at the start, and must be ready. The run continues without slower ones.
+#: Seconds within which a machine must answer at the start, and must be ready. A run goes on without slower machines.
 START_S, PREPARE_S = 60.0, 600.0
 
 #: Seconds within which a machine must answer while it makes calls; otherwise its process is killed.
@@ -120,7 +120,7 @@ class Fleet:
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
     def ask(self, member: ClusterMember, *arguments: object) -> None:
-        """Begin the next step of a machine, once its last answer has come and the time `again_at` is past."""
+        """Begin the next step of a machine if its last answer has arrived, and the time `again_at` is past."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
@@ -140,7 +140,7 @@ class Fleet:
                     yield member, answer
 
     def dismiss(self, member: ClusterMember, why: str) -> None:
-        """Give no further calls to a machine, and kill its process; `why` is for the user."""
+        """Give no further calls to a machine, kill its process, and show `why` to the user."""
         self._warn(f"machine {member.name} gets no calls: {why}")
         member.why_out = why
         self._lose(member, "makes no further calls")
@@ -173,7 +173,7 @@ class Fleet:
         while waiting := [member for member in self.members if member.step == step]:
             if time.monotonic() > until:
                 names = ", ".join(member.name for member in waiting)
-                self._warn(f"no answer from {names}: busy with other work of the cluster? The run goes on without")
+                self._warn(f"no answer from {names}: busy with other work of the cluster? The run goes on")
                 break
             for member in waiting:
                 self._ask_on(member)

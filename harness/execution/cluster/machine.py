@@ -22,13 +22,13 @@ TICK_S = 0.02
 
 
 class Machine:
-    """Makes calls on a machine of a cluster. The process that plans the run calls its methods, from a single thread.
+    """Makes calls on a machine of a cluster. The process that plans the run calls these methods, from a single thread.
 
     If a method fails for a reason that the user can mend, it returns the reason as text.
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` converts a reference of the cluster's engine to the bytes that it stands for."""
+        """`fetch` converts a reference of the cluster's engine to the bytes that the reference stands for."""
         self._fetch = fetch
         self._incarnation = ""
         self._local: Local | None = None
@@ -65,7 +65,7 @@ class Machine:
     def prepare(self, runtimes: Collection[str]) -> str | MachineReport:
         """Try the sandbox in these runtimes. Return why it does not work, or an empty text if it works.
 
-        If `begin` has not been called, because this process replaces a process that ended, return an empty report.
+        If this process has replaced a process that ended, so that `begin` has not been called, return an empty report.
         """
         if self._local is None:
             return MachineReport(self._incarnation)
@@ -76,7 +76,10 @@ class Machine:
         return ""
 
     def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
-        """Queue calls, and store inputs of earlier calls. Report at the next event, at the latest after `wait_s` s."""
+        """Queue calls, and store inputs of earlier calls. Report at the next event, at the latest after `wait_s` s.
+
+        If `incarnation` names an earlier process on this machine, only return an empty report.
+        """
         local = self._local
         if local is None or incarnation != self._incarnation:
             return MachineReport(self._incarnation)

@@ -1,4 +1,4 @@
-"""A machine of a cluster as the planning process sees it: its next step, the answer that it owes, unfinished calls."""
+"""A machine of a cluster as the planning process sees it: its next step, a pending answer, unfinished calls."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -56,7 +56,7 @@ class ClusterMember:
         self.held |= {batch[0].model, batch[0].data}
 
     def take(self, report: MachineReport) -> list[FinishedCall[int]]:
-        """Store a report. Return its finished calls, except calls that other machines have been given since."""
+        """Store a report. Return its finished calls, except calls that were given to other machines in the meantime."""
         now, known = time.monotonic(), {order.number: order for batch in self.batches for order in batch}
         returned = [one for one in report.returned if one.call in known]
         over = {one.call for one in returned}
@@ -71,7 +71,7 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Take back the unfinished orders. Return their batches, the numbers of begun orders, and budget -> seconds."""
+        """Take back unfinished orders. Return their batches, the numbers of begun orders, budget -> used seconds."""
         now = time.monotonic()
         batches, begun, spent = [tuple(batch) for batch in self.batches], self.begun_at, dict(self.spent_s)
         for order in (order for batch in batches for order in batch if order.number in begun):

@@ -19,7 +19,7 @@ InputKind = Literal["submission", "model", "data"]
 
 
 class OrderNeed(NamedTuple):
-    """An input of a call, which a machine may lack."""
+    """An input of a call that a machine may lack."""
 
     kind: InputKind
     digest: str

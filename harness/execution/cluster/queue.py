@@ -14,7 +14,7 @@ BATCH_S = 10.0
 #: Expected seconds of a call if no call of the submission has ended yet.
 UNKNOWN_S = 1.0
 
-#: Number of batches at the head of the queue among which a machine gets the batch most of whose inputs it has.
+#: Number of batches at the head of the queue from which a machine's next batch is chosen by the inputs that it has.
 CHOICE = 64
 
 #: Rank of a batch if the machine has its data and model.
@@ -28,8 +28,9 @@ class Queue:
         self._waiting: deque[Batch] = deque()
         self._seconds: dict[str, float] = {}  #: digest of a submission -> seconds of its last call
         self._owner: dict[int, ClusterMember] = {}  #: number of a budget -> the machine with its clock
-        self._spent_s: dict[int, float] = {}  #: number of a budget -> seconds outside the executor, by the newest order
-        self._elsewhere_s: dict[int, float] = {}  #: number of a budget -> seconds on lost machines
+        #: number of a budget -> seconds used outside the executor, as stated in the newest order with this budget
+        self._spent_s: dict[int, float] = {}
+        self._elsewhere_s: dict[int, float] = {}  #: number of a budget -> seconds used on lost machines
 
     def add(self, batches: Iterable[Batch]) -> None:
         """Queue batches. Divide a batch that may take longer than `BATCH_S` seconds."""
@@ -40,14 +41,17 @@ class Queue:
             self._waiting.extend(self._cut(batch))
 
     def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: ClusterMember) -> None:
-        """Queue the batches of a lost machine before all others, and free its time budgets for other machines."""
+        """Queue the batches of the lost machine `owner` before all others, and free the machine's time budgets.
+
+        `spent_s` is number of a budget -> seconds that the lost machine has used.
+        """
         self._waiting.extendleft(reversed(batches))
         for budget, seconds in spent_s.items():
             self._elsewhere_s[budget] = self._elsewhere_s.get(budget, 0.0) + seconds
         self._owner = {budget: member for budget, member in self._owner.items() if member is not owner}
 
     def note(self, order: Order, seconds: float) -> None:
-        """Store the seconds of a finished call, which are the forecast for further calls of its submission."""
+        """Store the seconds of a finished call as the forecast for further calls of the same submission."""
         self._seconds[order.submission] = seconds
 
     def take(self, member: ClusterMember) -> Batch | None:

@@ -27,7 +27,7 @@ class Store:
     """The inputs of calls on a machine. `files`, `write_model` and `write_data` wait until `supply` has stored them."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
-        """`fetch` converts a reference of the cluster's engine to the bytes that it stands for."""
+        """`fetch` converts a reference of the cluster's engine to the bytes that the reference stands for."""
         self._cache, self._fetch = cache, fetch
         self._submissions: dict[str, Mapping[str, bytes]] = {}
         self._bundles: dict[OrderNeed, Bundle] = {}

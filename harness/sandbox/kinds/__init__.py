@@ -39,7 +39,7 @@ class SandboxChoice:
 
     @staticmethod
     def candidates(warn: Warn) -> tuple[Fast, Landlock]:
-        """Return the kinds from which `auto` chooses, the stronger first; `fast` itself can fall back to `fresh`."""
+        """Return the kinds from which `auto` chooses, the stronger isolation first. `fast` can fall back to `fresh`."""
         return Fast(instead=warn), Landlock()
 
     def _choose(self, warn: Warn) -> Kind:

@@ -23,7 +23,7 @@ HOLDER = f"{bubblewrap.JOB_DIRECTORIES[0]}/{ECHO}"
 
 
 class Fast(Fresh):
-    """bubblewrap's sandbox with a forked worker; optionally, with a new interpreter if forks do not work."""
+    """bubblewrap's sandbox with a forked worker, or, if forks do not work and this is allowed, a new interpreter."""
 
     name = "fast"
     summary = "a fork of a process that has imported the framework, in a new sandbox"
@@ -63,7 +63,7 @@ class Fast(Fresh):
             self._instead(f"{reason}; every call starts a new interpreter")
 
     def start(self, launch: Launch) -> RunningSandbox:
-        """Fork a worker into a new sandbox. If forks no longer work, start a new interpreter there."""
+        """Start a new sandbox, and fork a worker into it. If forks no longer work, start a new interpreter in it."""
         forked = self._zygotes.fork(launch.job, lambda zygote: ForkedSandbox(zygote, launch, self.groups))
         return super().start(launch) if forked is None else forked
 
@@ -76,8 +76,8 @@ class Fast(Fresh):
 class Placeholder(Enclosure):
     """A sandbox in which only a placeholder process runs, so that a forked worker can join the sandbox.
 
-    The placeholder has the same limits and the same user as the worker, and is not watched. The worker must not be able
-    to gain control of the placeholder.
+    The placeholder has the same limits and the same user as the worker. The harness does not watch the placeholder, so
+    the worker must not be able to gain control of it.
     """
 
     def __init__(self, launch: Launch, groups: RunGroup | None) -> None:

@@ -69,7 +69,7 @@ class Fresh(Kind):
         return f"{self.isolation}/{self.name}"
 
     def problem(self) -> UserError | None:
-        """Return why a trial fails: an empty sandbox with a call's namespaces, mounts and filter; None if it works."""
+        """Start an empty sandbox with a call's namespaces, mounts and filter. Return why the start fails, or None."""
         try:
             if os.geteuid() == 0 and shutil.which("setpriv") is None:
                 remedy = "install util-linux, e.g. apt-get install util-linux"
@@ -118,14 +118,14 @@ class Fresh(Kind):
 
 
 class Enclosure(RunningSandbox):
-    """A sandbox of bubblewrap in which a command runs. When its PID 1 is killed, the kernel kills all its processes."""
+    """A sandbox of bubblewrap in which a command runs. If its PID 1 is killed, the kernel kills its other processes."""
 
     processes: Namespace
 
     def __init__(
         self, launch: Launch, groups: RunGroup | None, command: list[str], *, source: int, output: int
     ) -> None:
-        """Start the sandbox of a job. `command` begins once the limits of its process are set.
+        """Start the sandbox of a job, set the limits of its first process, and then let `command` begin.
 
         `source` and `output` are the descriptors of the command's standard streams. Raise `StartError` if bubblewrap
         cannot create the sandbox, or the kernel cannot create the call's control group.

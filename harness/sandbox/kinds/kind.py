@@ -25,7 +25,8 @@ TRIAL_S = 60.0
 class Kind(ABC):
     """Starts sandboxes of one kind, such as containers. As a context manager, it ends its helper processes on exit.
 
-    Subclasses in this package are registered by their `name`. The thread that enters the context must outlive workers.
+    Subclasses in this package are registered by their `name`. The thread that enters the context must not end before
+    the workers.
     """
 
     name: ClassVar[str]  #: `--sandbox NAME`
@@ -53,7 +54,7 @@ class Kind(ABC):
     def trials(
         self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
     ) -> list[Job]:
-        """Return a test job with a fixed value for each runtime, for `expect` and `prepare`."""
+        """Return a test job for each runtime, for `expect` and `prepare`. The job's measure returns a known value."""
         return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
 
     def run_trial(self, trial: Job) -> CallResult:

@@ -79,7 +79,7 @@ class Landlock(Kind):
         self._zygotes = Zygotes()
 
     def problem(self) -> UserError | None:
-        """Return why the kernel's Landlock does not suffice; None if it does. No call is tried here."""
+        """Return why the kernel's Landlock does not suffice; None if it suffices. No test call is made."""
         try:
             filter_program(gpu=False, namespaces=False)
             import landlockpy  # here: it exists only for Linux
@@ -124,7 +124,7 @@ class Landlock(Kind):
 
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
-    """Return the existing paths that a worker may use, by its right to them (`harness.worker.landlock.RIGHTS`)."""
+    """Return right (a key of `harness.worker.landlock.RIGHTS`) -> existing paths for which a worker has this right."""
     kinds = {
         "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
         "read": [*SETTINGS, *SOURCES, *map(str, job.directories)],
@@ -140,7 +140,7 @@ def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
 
 
 def user_threads() -> int:
-    """Return the number of this user's threads on the whole machine, because the kernel's limit counts all of them."""
+    """Return the number of this user's threads on the whole machine. The kernel's limit is on all of them together."""
     user, threads = os.getuid(), 0
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -150,7 +150,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error if the workers of a harness that runs as root cannot enter a directory that they need."""
+    """Return an error if root runs the harness, and workers, which are other users, cannot enter its directories."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
@@ -183,7 +183,7 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the size of the scratch directory. If the disk has lost much space, also count removed open files."""
+        """Return the use of the scratch directory. If the disk's free space shrank much, count removed files, too."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free
@@ -201,7 +201,7 @@ class SupervisedSandbox(RunningSandbox):
             self._line.shutdown(socket.SHUT_WR)
 
     def is_gone(self) -> bool:
-        """Return whether the supervisor has reported the end of all processes; a killed supervisor never does."""
+        """Return whether the supervisor has reported the end of all processes. A killed supervisor reports nothing."""
         self._report.read()
         return "gone" in self._report.facts
 

@@ -49,7 +49,7 @@ def alias_keras(packages: Packages) -> None:
 
 
 def use_legacy_optimizers() -> None:
-    """Replace Keras 2's optimizers by those of 2020, as classes and by name, such as `SGD(lr=0.1, decay=1e-4)`."""
+    """Replace Keras 2's optimizers by those of 2020, such as `SGD(lr=0.1, decay=1e-4)`, also by names like "sgd"."""
     names = ("optimizers", "optimizers.legacy")
     public, legacy = (importlib.import_module(f"{KERAS_2.public}.{name}") for name in names)
     for name in vars(legacy):
@@ -67,7 +67,7 @@ class _Finder(MetaPathFinder, Loader):
 
     @abstractmethod
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield the names of today that may belong to the module `fullname`."""
+        """Yield names that the module `fullname` of 2020 may have today."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         return None if self._found(fullname) is None else ModuleSpec(fullname, self)

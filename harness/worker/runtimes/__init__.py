@@ -1,4 +1,4 @@
-"""The runtimes: frameworks, each with a version of Keras, in which submissions run. Each has a file."""
+"""The runtimes in which submissions run: a framework with a version of Keras. Each runtime has a file."""
 
 from harness.worker.runtimes.jax import Jax
 from harness.worker.runtimes.keras2 import Keras2

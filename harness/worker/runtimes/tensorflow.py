@@ -89,9 +89,9 @@ class TensorFlow(Runtime):
     def load_dataset(self, directory: Path) -> Any:
         """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over memory-mapped arrays.
 
-        The dataset reads the arrays block by block. `from_tensor_slices` would hold all examples in memory twice, and
-        every iterator would fill another copy with zeros. The reason is that tf.data copies tensors, but not variables,
-        to optimize a graph. `dataset.arrays` are inputs and labels as NumPy arrays.
+        `dataset.arrays` are inputs and labels as NumPy arrays. The dataset reads the arrays block by block, through
+        variables. `from_tensor_slices` of whole tensors would hold all examples in memory twice, and every iterator
+        would allocate another copy: to optimize a graph, tf.data copies tensors, but not variables.
         """
         import tensorflow as tf
 
@@ -123,7 +123,7 @@ def _fill_registry() -> None:
 
 @contextmanager
 def _not_optimized() -> Iterator[None]:
-    """Make TensorFlow run operations without optimizing them within the context, which halves the loading time."""
+    """Within the context, make TensorFlow run operations without optimizing them. This halves the time of loading."""
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
 

@@ -30,7 +30,7 @@ class Torch(Runtime):
         }
 
     def import_libraries(self) -> None:
-        """Import the libraries. Make `torch.compile` lock by files, because the sandbox refuses flock."""
+        """Import the libraries. Make `torch.compile` use lock files, because the sandbox refuses `flock`."""
         import filelock
 
         vars(filelock)["FileLock"] = filelock.SoftFileLock
@@ -84,7 +84,7 @@ def _leave_padding_out_of_means() -> None:
 
 
 def _pad_as_tensorflow(inputs: Any, pool_size: Any, strides: Any, data_format: str | None) -> Any:
-    """Pad spatial axes with zeros as TensorFlow does for `padding="same"`: of an odd number, the end gets one more."""
+    """Pad spatial axes with zeros as TensorFlow does for `padding="same"`: odd padding has one more zero at the end."""
     import torch
 
     spatial = range(2, inputs.ndim) if data_format == "channels_first" else range(1, inputs.ndim - 1)
