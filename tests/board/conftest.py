@@ -5,6 +5,12 @@ from harness.format.reference import Reference
 
 
 @pytest.fixture(scope="session")
+def single(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
+    """Reference data of the task `toy`."""
+    return references(tmp_path_factory.mktemp("reference"))
+
+
+@pytest.fixture(scope="session")
 def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
     """Reference data of two tasks, `second` and `toy`, with the same content."""
     return references(tmp_path_factory.mktemp("reference"), "second", "toy")
