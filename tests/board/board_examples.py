@@ -35,6 +35,9 @@ HARD_NAMES = (
     "n" * 200, "مهمة " + "تعميم" * 19,
 )  # fmt: skip
 
+#: Name of a task -> its reference data.
+Known = dict[str, Reference]
+
 MODELS = [f"model_{number}" for number in range(8)]
 
 
@@ -65,7 +68,7 @@ def write_reference(
     return directory
 
 
-def references(directory: Path, *tasks: str, **options: Any) -> dict[str, Reference]:
+def references(directory: Path, *tasks: str, **options: Any) -> Known:
     """Write and read reference data of several tasks with the same content; `options` go to `write_reference`."""
     for task in tasks or ("toy",):
         write_reference(directory, task, **options)

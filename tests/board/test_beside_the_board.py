@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, board_of, by_name, compare, in_csv, in_json, references, rows
+from board_examples import GAPS, MEASURE, Known, board_of, by_name, compare, in_csv, in_json, references, rows
 
 from harness.board.board import Board
 from harness.board.columns import BEYOND, BEYOND_NOTE
 from harness.board.formats import find, table
 from harness.board.yardsticks import ScoreSpread, Yardstick, Yardsticks, score_yardsticks
-from harness.format.reference import Reference, read_reference
+from harness.format.reference import read_reference
 from harness.tables import wide_console
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, HeldOut, additive_fit, noisy_oracle, official_score, oracle_scores
@@ -24,7 +24,7 @@ SHIPPED = Path(__file__).parents[2] / "task_data"
 LARGE = [0.31, 0.02, 0.11, 0.42, 0.07, 0.25, 0.36, 0.18, 0.29, 0.05, 0.14, 0.47, 0.01, 0.22, 0.39, 0.16]
 
 
-def board(known: dict[str, Reference], gaps: list[float] = GAPS, withheld: Sequence[str] = ()) -> Board:
+def board(known: Known, gaps: list[float] = GAPS, withheld: Sequence[str] = ()) -> Board:
     """A board of the gaps themselves, of the fit to hyperparameters, and of a submission without all values."""
     fit = additive_fit(gaps, next(iter(known.values())).grid).tolist()
     records = [
@@ -35,23 +35,21 @@ def board(known: dict[str, Reference], gaps: list[float] = GAPS, withheld: Seque
     return board_of(records, known, withheld, held_out={name: HeldOut([0.5] * len(gaps), 100) for name in known})
 
 
-def test_the_oracle_changes_no_rank_interval_or_group(
-    known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_oracle_changes_no_rank_interval_or_group(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = board(known)
     other = Yardsticks(Yardstick.of(dict.fromkeys(known, ScoreSpread(1.0, 0.1)), known))
     monkeypatch.setattr("harness.board.leaderboard.score_yardsticks", lambda *_: other)
     assert replace(board(known), yardsticks=usual.yardsticks) == usual
 
 
-def test_each_draw_is_scored_as_a_measure_is(known: dict[str, Reference]) -> None:
+def test_each_draw_is_scored_as_a_measure_is(known: Known) -> None:
     grid = known["toy"].grid
     scores = oracle_scores(GAPS, grid, seed=5)
     draws = noisy_oracle([GAPS] * ORACLE_DRAWS, seed=5)
     assert scores[:9].tolist() == pytest.approx([official_score(draw, GAPS, grid).score for draw in draws[:9]])
 
 
-def test_it_is_the_mean_of_many_draws_and_the_same_every_time(known: dict[str, Reference]) -> None:
+def test_it_is_the_mean_of_many_draws_and_the_same_every_time(known: Known) -> None:
     oracle = score_yardsticks(known, known).oracle
     assert oracle == score_yardsticks(known, known).oracle
     toy, second, mean = oracle.tasks["toy"], oracle.tasks["second"], oracle.score
@@ -62,7 +60,7 @@ def test_it_is_the_mean_of_many_draws_and_the_same_every_time(known: dict[str, R
     assert (mean.mean, mean.deviation) == pytest.approx(((toy.mean + second.mean) / 2, deviation))
 
 
-def test_formats_with_explanations_say_what_both_are_and_score(known: dict[str, Reference]) -> None:
+def test_formats_with_explanations_say_what_both_are_and_score(known: Known) -> None:
     found, text = board(known), io.StringIO()
     oracle, fit = found.yardsticks.oracle.score, found.yardsticks.fit.score
     table.show(found, wide_console(file=text), wide=True)
@@ -77,7 +75,7 @@ def test_formats_with_explanations_say_what_both_are_and_score(known: dict[str, 
     assert any(note.startswith("hyperparameters: ") for note in notes)
 
 
-def test_they_are_there_even_when_nobody_else_is_and_nobody_can_take_their_place(known: dict[str, Reference]) -> None:
+def test_they_are_there_even_when_nobody_else_is_and_nobody_can_take_their_place(known: Known) -> None:
     for records in ([], rows("noisy_oracle", [1.0] * 8)):
         found = board_of(records, known)
         assert [row.kind for row in found.rows] == ["submission"] * bool(records)
@@ -93,7 +91,7 @@ def test_where_no_task_has_an_official_score_nobody_ranks_whoever_failed(tmp_pat
     assert (found.yardsticks.fit, found.yardsticks.notes_on_fit) == (Yardstick({"flat": None}, None), [])
 
 
-def test_the_fit_in_sample_scores_what_it_would_as_a_submission(known: dict[str, Reference]) -> None:
+def test_the_fit_in_sample_scores_what_it_would_as_a_submission(known: Known) -> None:
     found = board(known)
     row, alone = by_name(found)["fit"], found.yardsticks.fit
     assert alone.score.mean == pytest.approx(row.score)
@@ -123,7 +121,7 @@ def test_rows_that_tell_more_are_marked(tmp_path: Path) -> None:
     assert BEYOND_NOTE in found.notes
 
 
-def test_hidden_tasks_and_means_with_one_show_no_figure_and_no_marks(known: dict[str, Reference]) -> None:
+def test_hidden_tasks_and_means_with_one_show_no_figure_and_no_marks(known: Known) -> None:
     found, exact = board(known, withheld=("second",)), score_yardsticks(known, known)
     told = found.yardsticks
     assert told.oracle == Yardstick(exact.oracle.tasks | {"second": None}, None)
@@ -132,7 +130,7 @@ def test_hidden_tasks_and_means_with_one_show_no_figure_and_no_marks(known: dict
     assert BEYOND not in found.columns
 
 
-def test_figures_of_public_tasks_do_not_depend_on_hidden_gaps(known: dict[str, Reference]) -> None:
+def test_figures_of_public_tasks_do_not_depend_on_hidden_gaps(known: Known) -> None:
     hidden = replace(known["second"], train_accuracy=dict(zip(known["second"].models, MEASURE, strict=True)))
     public = {"toy": known["toy"], "third": known["toy"]}
     one, other = (

@@ -13,6 +13,7 @@ from board_examples import (
     GAPS,
     MEASURE,
     OFFICIAL,
+    Known,
     board_of,
     by_name,
     collect,
@@ -32,13 +33,12 @@ from harness.board.formats import json as json_format
 from harness.board.formats import latex, markdown, table
 from harness.board.leaderboard import build_board
 from harness.board.scores import decimal
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from scoring import RULE
 
 
 @pytest.fixture(scope="module")
-def board(known: dict[str, Reference]) -> Board:
+def board(known: Known) -> Board:
     """A board with a winner, a baseline, and submissions with a failed task, without values, and without a sandbox."""
     evaluations = [
         *rows("winner", GAPS, [*known]), *rows("path_norm", MEASURE, [*known], is_baseline=True), *rows("half"),
@@ -64,7 +64,7 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
     ]  # fmt: skip
 
 
-def test_a_baseline_outside_the_sandbox_is_marked_as_both(single: dict[str, Reference]) -> None:
+def test_a_baseline_outside_the_sandbox_is_marked_as_both(single: Known) -> None:
     found = board_of(rows("path_norm", is_baseline=True, sandbox="none"), single)
     assert found.cells(found.rows[-1])[:3] == ["-", "path_norm", "baseline not sandboxed"]
 
@@ -110,7 +110,7 @@ def test_json_has_everything(board: Board) -> None:
     assert abs(toy["kendall"]) <= 1
 
 
-def test_a_measure_that_is_always_the_same_has_numbers_all_the_same(single: dict[str, Reference]) -> None:
+def test_a_measure_that_is_always_the_same_has_numbers_all_the_same(single: Known) -> None:
     constant = in_json(board_of(rows("constant", [1.0] * 8), single))["constant"]
     assert (constant["score"], constant["tasks"]["toy"]["kendall"]) == (0.0, 0.0)
 
@@ -130,7 +130,7 @@ def test_remarks_cannot_be_markup(board: Board) -> None:
         "__bold__", "www.evil.example", "a+b", "1e5",
     ],
 )  # fmt: skip
-def test_names_and_notes_of_strangers_are_text(text: str, single: dict[str, Reference]) -> None:
+def test_names_and_notes_of_strangers_are_text(text: str, single: Known) -> None:
     """The test renders Markdown with the library that rich uses."""
     calls = collect(rows("a"), single)
     named = replace(calls, shown=[replace(one, submission=text) for one in calls.shown])
@@ -146,7 +146,7 @@ def test_names_and_notes_of_strangers_are_text(text: str, single: dict[str, Refe
     assert len({line.count("|") - line.count("\\|") for line in shown.splitlines() if line.startswith("|")}) == 1
 
 
-def test_rows_of_several_settings_and_runtimes_say_how_they_differ(single: dict[str, Reference], board: Board) -> None:
+def test_rows_of_several_settings_and_runtimes_say_how_they_differ(single: Known, board: Board) -> None:
     """Files for programs always name the runtime."""
     usual = [*rows("a", GAPS), *rows("b", GAPS)]
     other = [*rows("b", MEASURE, run_seed=1, time_limit_s=60.0), *rows("b", runtime="jax")]
@@ -222,7 +222,7 @@ def test_a_notebook_shows_the_table_and_the_remarks(board: Board, monkeypatch: p
     assert "</table><p>&lt;b&gt;</p>" in shown
 
 
-def test_the_level_of_chance_has_its_place_on_the_axis(single: dict[str, Reference]) -> None:
+def test_the_level_of_chance_has_its_place_on_the_axis(single: Known) -> None:
     """The measure depends on a single hyperparameter, so its score is 0, below the level of chance."""
     board = board_of(rows("size", [1.0] * 4 + [2.0] * 4), single)
     heading, line = on_terminal(board, 200).splitlines()[:2]

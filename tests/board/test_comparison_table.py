@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, by_name, compare, failed, in_csv, references, rows
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, Known, by_name, compare, failed, in_csv, references, rows
 from pyarrow import BufferReader, parquet
 
 from harness.board.board import Board
@@ -17,7 +17,6 @@ from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
 from harness.board.on_task import MISSING
 from harness.board.rankings import FEW_TASKS_NOTE
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from scoring import kendall_tau
 
@@ -29,7 +28,7 @@ FAMILIES = {
 
 
 @pytest.fixture(scope="module")
-def table(known: dict[str, Reference]) -> Board:
+def table(known: Known) -> Board:
     """Two complete measures, and incomplete measures: failing on one task, too slow, failing everywhere, not called."""
     evaluations = [
         *rows("best:seed=3", GAPS, TASKS, call_wall_s=4.0),
@@ -66,7 +65,7 @@ def test_every_measure_has_a_row_with_its_score_or_the_reason_the_best_first(tab
     assert (found["never"].seconds_per_model, found["good"].calls_expected) == (None, 16)
 
 
-def test_what_is_left_out_of_a_task_has_not_failed_there(known: dict[str, Reference]) -> None:
+def test_what_is_left_out_of_a_task_has_not_failed_there(known: Known) -> None:
     reason = "needs what no model has"
     evaluations = [*rows("good", MEASURE, TASKS), *rows("half", GAPS)]
     left_out = dict.fromkeys([("half", "second"), ("never", "toy"), ("never", "second")], reason)
@@ -81,7 +80,7 @@ def test_what_is_left_out_of_a_task_has_not_failed_there(known: dict[str, Refere
     assert good.standing is not None
 
 
-def test_outside_the_sandbox_nothing_is_ranked(known: dict[str, Reference]) -> None:
+def test_outside_the_sandbox_nothing_is_ranked(known: Known) -> None:
     found = compare(rows("good", GAPS, TASKS, sandbox="none"), known, {"good": "norm"})
     (row,) = found.rows
     assert (row.rank, row.score, found.cells(row)[0]) == (None, pytest.approx(100), "-")
@@ -101,7 +100,7 @@ def test_a_task_on_which_nobody_can_have_a_score_changes_neither_rank_nor_kendal
     assert [(row.rank, row.kendall, row.standing is not None) for row in found.rows] == [expected, expected]
 
 
-def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: dict[str, Reference]) -> None:
+def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: Known) -> None:
     evaluations = [
         *rows("good", MEASURE, "toy", call_wall_s=2.0), *rows("good", MEASURE, "second", call_wall_s=9.0),
         *(failed("broken", model, Outcome.EXCEPTION, task, message=WHY) for task in TASKS for model in MODELS),
@@ -200,6 +199,6 @@ def test_latex_fits_a_paper(columns: str, table: Board, tmp_path: Path) -> None:
     assert "Float too large" not in done.stdout
 
 
-def test_parquet_where_nothing_has_a_score(known: dict[str, Reference]) -> None:
+def test_parquet_where_nothing_has_a_score(known: Known) -> None:
     content = parquet_format.render(compare([], known, {"never": "norm"}))
     assert parquet.read_schema(BufferReader(content)).field("score").type == "double"

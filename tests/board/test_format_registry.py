@@ -6,7 +6,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, board_of, by_name, collect, compare, failed, references, rows
+from board_examples import GAPS, MEASURE, MODELS, Known, board_of, by_name, collect, compare, failed, references, rows
 from click.testing import CliRunner
 from hypothesis import example, given
 from pyarrow import BufferReader, parquet
@@ -17,7 +17,6 @@ from harness.board.collect import Calls
 from harness.board.formats.latex import escaped
 from harness.board.remarks import settings_labels
 from harness.cli.main import cli
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.text import printable
 
@@ -72,7 +71,7 @@ def test_the_calls_behind_the_cells_are_in_the_board_but_for_hidden_tasks(boards
         assert "it broke" not in bad["secret"].reason
 
 
-def test_no_format_of_the_leaderboard_tells_how_calls_on_hidden_tasks_failed(single: dict[str, Reference]) -> None:
+def test_no_format_of_the_leaderboard_tells_how_calls_on_hidden_tasks_failed(single: Known) -> None:
     evaluations = [failed("bad", model, Outcome.CRASH, message="it broke") for model in MODELS]
     for withheld, told in (([], True), (["toy"], False)):
         contents = [formats.find(name).render(board_of(evaluations, single, withheld)) for name in formats.names()]
@@ -112,7 +111,7 @@ def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) ->
 
 
 @pytest.fixture
-def leaderboard(single: dict[str, Reference]) -> Board:
+def leaderboard(single: Known) -> Board:
     records = [*rows("mine"), *rows("theirs", GAPS, is_baseline=True), *rows("bold", GAPS, sandbox="none")]
     return board_of(records, single)
 
@@ -145,7 +144,7 @@ def test_keys_of_the_leaderboard(leaderboard: Board) -> None:
         }  # fmt: skip
 
 
-def test_keys_of_a_comparison(single: dict[str, Reference]) -> None:
+def test_keys_of_a_comparison(single: Known) -> None:
     (row,) = compare(rows("vc_dim", MEASURE), single, {"vc_dim": "size"}).content
     assert row.keys() == {
         "rank", "measure", "family", "score", "low", "high", "tasks_low", "tasks_high", "chance", "excess",
@@ -159,7 +158,7 @@ def test_keys_of_a_comparison(single: dict[str, Reference]) -> None:
     }  # fmt: skip
 
 
-def test_another_sandbox_than_that_of_most_rows_is_in_the_label(single: dict[str, Reference]) -> None:
+def test_another_sandbox_than_that_of_most_rows_is_in_the_label(single: Known) -> None:
     shown = collect([*rows("a"), *rows("b"), *rows("c", sandbox="landlock")], single).shown
     assert settings_labels(shown) == ["", "", "sandbox landlock"]
     assert settings_labels([Calls("one", True, {}), Calls("other", True, {})]) == ["", ""], "without a configuration"

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 import pytest
-from board_examples import MEASURE, board_of, failed, rows
+from board_examples import MEASURE, Known, board_of, failed, rows
 
 from harness.board.formats import find
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
 
 
-def remarks(records: Sequence[Evaluation], known: dict[str, Reference], withheld: Sequence[str] = ()) -> list[str]:
+def remarks(records: Sequence[Evaluation], known: Known, withheld: Sequence[str] = ()) -> list[str]:
     """Return the board's remarks that submissions are the same."""
     return [line for line in board_of(records, known, withheld).remarks if line.startswith("the same ")]
 
@@ -45,15 +44,15 @@ def two(values: list[float]) -> list[Evaluation]:
     ],
 )  # fmt: skip
 def test_a_remark_names_submissions_that_are_the_same(
-    records: Sequence[Evaluation], expected: list[str], known: dict[str, Reference]
+    records: Sequence[Evaluation], expected: list[str], known: Known
 ) -> None:
     assert remarks(records, known) == expected
 
 
-def test_of_hidden_tasks_only_the_fact_is_said(known: dict[str, Reference]) -> None:
+def test_of_hidden_tasks_only_the_fact_is_said(known: Known) -> None:
     assert remarks([*ONE, *TWO], known, ["toy", "second"]) == [VALUES]
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "json"])
-def test_the_remark_stands_in_formats_for_readers_and_in_json(form: str, known: dict[str, Reference]) -> None:
+def test_the_remark_stands_in_formats_for_readers_and_in_json(form: str, known: Known) -> None:
     assert FILES in str(find(form).render(board_of([*rows("one"), *rows("two")], known)))

@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import hypothesis.strategies as st
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, board_of, failed, references, rows
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, Known, board_of, failed, references, rows
 from hypothesis import given, settings
 
 from harness.board.disclosure import INTERVAL_WITHHELD, ONLY_ROUNDED
 from harness.board.row import Row
 from harness.board.states import state_of, state_on
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from tests.records.evaluation_rows import request
@@ -60,7 +59,7 @@ BOTH = ("toy", "second")
     ],
 )  # fmt: skip
 def test_ranks_and_scores(
-    records: list[Evaluation], expected: list[tuple[int | None, str, float | None]], known: dict[str, Reference]
+    records: list[Evaluation], expected: list[tuple[int | None, str, float | None]], known: Known
 ) -> None:
     found = board_of(records, known).rows
     assert standing(found) == [(rank, name) for rank, name, _ in expected]
@@ -70,7 +69,7 @@ def test_ranks_and_scores(
     }
 
 
-def test_figures_beside_the_score(known: dict[str, Reference]) -> None:
+def test_figures_beside_the_score(known: Known) -> None:
     """No more calls are counted than there are models."""
     seconds = [1.0, 2.0, 4.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     made = [row for m, s in zip(MODELS, seconds, strict=True) for row in rows("mine", {m: 1.0}, call_wall_s=s)]
@@ -93,9 +92,7 @@ def test_a_task_on_which_nobody_can_have_a_score_lowers_no_row(tmp_path: Path, h
 @pytest.mark.rest
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
-def test_neither_the_order_of_records_nor_the_names_of_submissions_matter(
-    data: st.DataObject, known: dict[str, Reference]
-) -> None:
+def test_neither_the_order_of_records_nor_the_names_of_submissions_matter(data: st.DataObject, known: Known) -> None:
     """Only rows of equal rank are ordered by their names."""
     measures = data.draw(st.lists(st.sampled_from([GAPS, MEASURE, CONSTANT, SCALED]), max_size=4))
     names = data.draw(st.permutations(["a", "b", "c", "d"]))

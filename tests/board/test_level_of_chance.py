@@ -3,21 +3,20 @@
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, board_of, rows
+from board_examples import GAPS, MEASURE, Known, board_of, rows
 
 from harness.board import chance
 from harness.board.row import Row
-from harness.format.reference import Reference
 from harness.task.task_notes import N_PERMUTATIONS
 from harness.text import p_value_equation, p_value_text
 from scoring import adjusted_p_values, compare_with_chance, p_values
 
 
-def shown(known: dict[str, Reference], values: list[float] = MEASURE, withheld: tuple[str, ...] = ()) -> Row:
+def shown(known: Known, values: list[float] = MEASURE, withheld: tuple[str, ...] = ()) -> Row:
     return board_of(rows("mine", values), known, withheld).rows[0]
 
 
-def test_they_are_those_of_all_tasks_together_but_hidden_ones(known: dict[str, Reference]) -> None:
+def test_they_are_those_of_all_tasks_together_but_hidden_ones(known: Known) -> None:
     expected = compare_with_chance(MEASURE, GAPS, known["toy"].grid, N_PERMUTATIONS)
     found = board_of(rows("mine", MEASURE, [*known]), known).rows[0]
     assert {name: task.chance for name, task in found.tasks.items()} == dict.fromkeys(known, expected)
@@ -27,7 +26,7 @@ def test_they_are_those_of_all_tasks_together_but_hidden_ones(known: dict[str, R
     assert shown(known, withheld=("toy", "second")).p_value is None
 
 
-def test_they_are_adjusted_for_the_number_of_ranked_rows(single: dict[str, Reference]) -> None:
+def test_they_are_adjusted_for_the_number_of_ranked_rows(single: Known) -> None:
     everything = [*rows("good", GAPS), *rows("fair", MEASURE), *rows("outside", GAPS, sandbox="none")]
     found = board_of(everything, single).rows
     ranked = [{"toy": row.tasks["toy"].chance} for row in found if row.rank is not None]
@@ -37,14 +36,14 @@ def test_they_are_adjusted_for_the_number_of_ranked_rows(single: dict[str, Refer
     assert found[-1].p_value == found[0].p_value
 
 
-def test_many_rows_have_half_the_permutations(single: dict[str, Reference], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_have_half_the_permutations(single: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chance, "MANY", 0)
     dealt = shown(single).tasks["toy"].chance.dealt
     assert {scores.size for scores in dealt.values()} == {N_PERMUTATIONS // 2}
 
 
 def test_what_is_cached_is_found_again_and_damage_is_not(
-    single: dict[str, Reference], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    single: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     first = shown(single)
@@ -59,7 +58,7 @@ def test_what_is_cached_is_found_again_and_damage_is_not(
         assert shown(single).tasks["toy"].chance == first.tasks["toy"].chance
 
 
-def test_a_board_needs_no_cache(single: dict[str, Reference], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_board_needs_no_cache(single: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "file" / "below"))
     assert shown(single).p_value is not None

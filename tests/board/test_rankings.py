@@ -9,6 +9,7 @@ import pytest
 from board_examples import (
     GAPS,
     MEASURE,
+    Known,
     board_of,
     by_name,
     compare,
@@ -23,7 +24,6 @@ from scipy.stats import wilcoxon
 from harness.board.across_tasks import across_tasks, pairs_across_tasks
 from harness.board.board import Board
 from harness.board.rankings import FEW_TASKS_NOTE, OTHER_TASKS_NOTE, held_out_sets
-from harness.format.reference import Reference
 from scoring import (
     HeldOut,
     TaskCalls,
@@ -36,12 +36,12 @@ from scoring import (
 CLOSE = [gap + 0.001 for gap in GAPS]
 
 
-def board(single: dict[str, Reference], withheld: Sequence[str] = (), **arguments: Any) -> Board:
+def board(single: Known, withheld: Sequence[str] = (), **arguments: Any) -> Board:
     evaluations = [*rows("best", CLOSE), *rows("weak"), *rows("outside", GAPS, sandbox="none")]
     return board_of([*evaluations, *rows("half", MEASURE[:7])], single, withheld, **arguments)
 
 
-def test_standings_are_those_among_the_rows_that_rank_and_hold_score_and_rank(single: dict[str, Reference]) -> None:
+def test_standings_are_those_among_the_rows_that_rank_and_hold_score_and_rank(single: Known) -> None:
     (reference,) = single.values()
     named = {
         name: {"toy": TaskCalls(reference.grid, reference.gaps, dict(zip(reference.models, values, strict=True)))}
@@ -57,7 +57,7 @@ def test_standings_are_those_among_the_rows_that_rank_and_hold_score_and_rank(si
         assert row.standing.best_rank <= row.rank <= row.standing.worst_rank
 
 
-def test_test_sets_tell_the_part_of_the_error_that_is_due_to_them(single: dict[str, Reference]) -> None:
+def test_test_sets_tell_the_part_of_the_error_that_is_due_to_them(single: Known) -> None:
     """Test sets are known if the number of samples of every task is."""
     without, given = (by_name(board(single, held_out=sets)) for sets in (None, {"toy": HeldOut([0.5] * 8, 100)}))
     for name in ("best", "weak"):
@@ -68,7 +68,7 @@ def test_test_sets_tell_the_part_of_the_error_that_is_due_to_them(single: dict[s
     assert held_out_sets(single, {"toy": None}) is held_out_sets(single, {}) is None
 
 
-def test_nothing_is_said_of_a_hidden_task(single: dict[str, Reference]) -> None:
+def test_nothing_is_said_of_a_hidden_task(single: Known) -> None:
     found = board(single, withheld=["toy"])
     assert "interval" not in found.headings
     assert {row.standing for row in found.rows} == {row["standing"] for row in in_json(found).values()} == {None}

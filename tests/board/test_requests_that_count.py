@@ -10,8 +10,9 @@ from typing import Any
 import hypothesis.strategies as st
 import psutil
 import pytest
-from board_examples import GAPS, collect, rows
+from board_examples import GAPS, Known, collect, rows
 from hypothesis import given, settings
+from throwaway import write_submission
 
 from harness.api.commands import run_command
 from harness.api.competition import choose
@@ -23,12 +24,10 @@ from harness.cli.main import cli
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.execution.machine import LEAST_MEMORY
-from harness.format.reference import Reference
 from harness.gpus import find_gpus
 from harness.records import Request
 from harness.sandbox import Limits
 from harness.submission import find_submission
-from tests.e2e.real_runs import write_submission
 from tests.records.evaluation_rows import evaluation, request
 
 RESULTS = Address("results.db", "--results")
@@ -68,7 +67,7 @@ def test_the_order_of_merging_does_not_matter(requests: list[Request]) -> None:
     assert order(*requests) == ["d", "a", "b", "c"]
 
 
-def test_a_version_without_any_record_has_the_row_all_the_same(single: dict[str, Reference]) -> None:
+def test_a_version_without_any_record_has_the_row_all_the_same(single: Known) -> None:
     """The newest request decides the row, even if its run was killed before the first record."""
     made = rows("mine", GAPS, submission_digest="v1")
     found = collect(made, single, [request(made[0]), asked("v2")])
@@ -80,9 +79,7 @@ def test_a_version_without_any_record_has_the_row_all_the_same(single: dict[str,
     assert (calls.version, calls.configuration.run_seed) == ("v1", 0)
 
 
-def test_the_same_files_under_the_name_of_another_are_not_ones_own(
-    single: dict[str, Reference], tmp_path: Path
-) -> None:
+def test_the_same_files_under_the_name_of_another_are_not_ones_own(single: Known, tmp_path: Path) -> None:
     file = write_submission(tmp_path, "mine", "return 1.0")
     digest = find_submission(str(file)).digest
     theirs, own = (rows(name, GAPS, submission_digest=digest) for name in ("theirs", "renamed"))
@@ -93,7 +90,7 @@ def test_the_same_files_under_the_name_of_another_are_not_ones_own(
     assert [calls.submission for calls in choose(found, [str(file)], "results.db", can_run=True).shown] == ["renamed"]
 
 
-def test_the_command_that_renews_calls_names_them_and_their_settings(single: dict[str, Reference]) -> None:
+def test_the_command_that_renews_calls_names_them_and_their_settings(single: Known) -> None:
     made = [
         *rows("one", GAPS, run_seed=3, runtime="keras2"), *rows("two", GAPS, run_seed=3, runtime="keras2"),
         *rows("vc_dim", GAPS, is_baseline=True, run_seed=3, runtime="keras2"),
@@ -103,7 +100,7 @@ def test_the_command_that_renews_calls_names_them_and_their_settings(single: dic
     assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
 
 
-def test_functions_and_files_of_a_repository_are_renewed_by_no_command(single: dict[str, Reference]) -> None:
+def test_functions_and_files_of_a_repository_are_renewed_by_no_command(single: Known) -> None:
     made = [*rows("one", GAPS), *rows("norms", GAPS), *rows("two", GAPS), *rows("three", GAPS)]
     sources = ("/home/one.py", "function norms", "submissions/two", "C:\\three.py")
     requests = [request(row, source=source) for row, source in zip(made[::8], sources, strict=True)]
@@ -125,9 +122,7 @@ def test_functions_and_files_of_a_repository_are_renewed_by_no_command(single: d
         ("one.py", {"time_budget": "each`curl evil`"}), ("one.py", {"sandbox": "none"}),
     ],
 )  # fmt: skip
-def test_a_database_of_a_stranger_writes_no_command(
-    single: dict[str, Reference], source: str, columns: dict[str, Any]
-) -> None:
+def test_a_database_of_a_stranger_writes_no_command(single: Known, source: str, columns: dict[str, Any]) -> None:
     made = rows("one", GAPS, **columns)
     shown = collect(made, single, [request(made[0], source=source)]).shown
     line = run_command(shown, Path("task_data"), RESULTS)
@@ -136,7 +131,7 @@ def test_a_database_of_a_stranger_writes_no_command(
     assert "privileged" not in line
 
 
-def renewal(single: dict[str, Reference], **columns: Any) -> dict[str, Any]:
+def renewal(single: Known, **columns: Any) -> dict[str, Any]:
     """Return the settings that `pgdl run` parses from the printed command that renews a row with these settings."""
     made = rows("one", GAPS, **columns)
     shown = collect(made, single, [request(made[0], source="/home/one.py")]).shown
@@ -146,12 +141,12 @@ def renewal(single: dict[str, Reference], **columns: Any) -> dict[str, Any]:
     return run.command.make_context("run", words, parent=above).params
 
 
-def of_library(single: dict[str, Reference]) -> Calls:
+def of_library(single: Known) -> Calls:
     (calls,) = collect(rows("vc_dim", GAPS, is_baseline=True), single).shown
     return calls
 
 
-def test_the_command_does_not_leave_the_runtime_to_the_metadata(single: dict[str, Reference]) -> None:
+def test_the_command_does_not_leave_the_runtime_to_the_metadata(single: Known) -> None:
     """The metadata of files may say `keras: 2`, so the command names the runtime, except for library measures."""
     assert renewal(single)["runtime"] == "tensorflow"
     assert "--runtime" not in run_command([of_library(single)], Path("task_data"), RESULTS)
@@ -159,14 +154,12 @@ def test_the_command_does_not_leave_the_runtime_to_the_metadata(single: dict[str
 
 @settings(max_examples=25)
 @given(st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(LEAST_MEMORY, psutil.virtual_memory().total))
-def test_the_command_has_the_very_limits(single: dict[str, Reference], seconds: float, size: int) -> None:
+def test_the_command_has_the_very_limits(single: Known, seconds: float, size: int) -> None:
     found = renewal(single, time_limit_s=seconds, memory_limit_bytes=size)
     assert (found["time_limit_s"], found["memory_bytes"]) == (seconds, size)
 
 
-def test_variables_do_not_change_what_the_command_does(
-    single: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_do_not_change_what_the_command_does(single: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     variables = {
         "SEED": "7", "RUNTIME": "keras2", "TIME_LIMIT": "9", "TIME_BUDGET": "average", "MEMORY": "1G",
         "SANDBOX": "docker", "TASKS": "elsewhere", "RESULTS": "other.db",
@@ -182,7 +175,7 @@ def test_variables_do_not_change_what_the_command_does(
 
 
 def test_the_command_covers_the_tasks_that_lost_records_and_names_the_runtime_of_containers(
-    single: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
+    single: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGDL_TASK", "other")
     calls = of_library(single)
@@ -192,7 +185,7 @@ def test_the_command_covers_the_tasks_that_lost_records_and_names_the_runtime_of
     assert (found["sandbox"], found["docker_runtime"]) == ("docker", "runsc")
 
 
-def test_settings_of_an_interrupted_run_have_no_row_beside_others_with_records(single: dict[str, Reference]) -> None:
+def test_settings_of_an_interrupted_run_have_no_row_beside_others_with_records(single: Known) -> None:
     recorded = rows("mine", GAPS)
     ended = request(recorded[0])
     for columns in ({"run_seed": 7}, {"harness_version": "9.9"}):

@@ -4,12 +4,11 @@ from itertools import count
 from typing import Any
 
 import pytest
-from board_examples import MEASURE, board_of, by_name, collect, failed, in_csv, in_json, rows
+from board_examples import MEASURE, Known, board_of, by_name, collect, failed, in_csv, in_json, rows
 
 from harness.board.disclosure import REASON_WITHHELD, rounded
 from harness.board.formats import find
 from harness.board.leaderboard import score_calls
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from scoring import SubmissionScore, TaskScore
 
@@ -17,7 +16,7 @@ TASKS, HIDDEN = ["second", "toy"], ["second"]
 
 
 def test_numbers_on_hidden_tasks_are_rounded_without_their_parts_and_open_tasks_keep_their_digits(
-    known: dict[str, Reference],
+    known: Known,
 ) -> None:
     mine = rows("mine", MEASURE, TASKS)
     row, exact = (by_name(board_of(mine, known, withheld))["mine"] for withheld in (HIDDEN, []))
@@ -30,7 +29,7 @@ def test_numbers_on_hidden_tasks_are_rounded_without_their_parts_and_open_tasks_
     assert row.result.tasks["toy"] == exact.result.tasks["toy"]
 
 
-def test_the_final_score_is_computed_from_rounded_scores_only(known: dict[str, Reference]) -> None:
+def test_the_final_score_is_computed_from_rounded_scores_only(known: Known) -> None:
     """The exact final score would reveal more than the rounded scores."""
     score = score_calls(collect(rows("mine", MEASURE, TASKS), known).shown[0], known)
     officials = zip(score.tasks.items(), (0.0, 0.29951), strict=True)
@@ -42,9 +41,7 @@ def _with_official(task: Any, official: float) -> TaskScore:
     return TaskScore(**(vars(task) | {"official": official}))
 
 
-def test_equal_rounded_scores_share_a_rank_and_stand_by_name(
-    known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_equal_rounded_scores_share_a_rank_and_stand_by_name(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = count()
     everybody = [row for name in ("c", "a", "b") for row in rows(name, MEASURE, TASKS)]
     exact = score_calls(collect(everybody, known).shown[0], known)
@@ -60,7 +57,7 @@ def test_equal_rounded_scores_share_a_rank_and_stand_by_name(
     assert [*by_name(board_of(everybody, alone))] == ["c", "b", "a"]
 
 
-def test_reasons_say_neither_which_model_failed_nor_how(known: dict[str, Reference]) -> None:
+def test_reasons_say_neither_which_model_failed_nor_how(known: Known) -> None:
     broken = [*rows("mine", MEASURE, TASKS), failed("mine", "model_4", Outcome.CRASH, task="second")]
     late = [*rows("late", MEASURE, TASKS), failed("late", "model_4", Outcome.TIMEOUT, task="second")]
     board = board_of([*broken, *late], known, HIDDEN)
@@ -70,13 +67,13 @@ def test_reasons_say_neither_which_model_failed_nor_how(known: dict[str, Referen
     assert "model_4" not in str(board.content)
 
 
-def test_times_on_hidden_tasks_do_not_count(known: dict[str, Reference]) -> None:
+def test_times_on_hidden_tasks_do_not_count(known: Known) -> None:
     slow = rows("mine", MEASURE, "second", call_wall_s=123.456)
     for records, seconds in (([*slow, *rows("mine")], 1.5), (slow, None)):
         assert by_name(board_of(records, known, HIDDEN))["mine"].seconds_per_model == seconds
 
 
-def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Reference]) -> None:
+def test_all_formats_show_the_rounded_numbers_and_say_so(known: Known) -> None:
     mine = rows("mine", MEASURE, TASKS)
     found = board_of(mine, known, HIDDEN)
     assert found.cells(by_name(found)["mine"])[3:6] == ["29.5", "29.5", "29.54"]
