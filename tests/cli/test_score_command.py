@@ -147,18 +147,14 @@ def test_only_the_tasks_that_are_asked_for(pgdl: Pgdl, reference: Path, record: 
     assert set(printed(pgdl, "--task", "toy")["tasks"]) == {"toy"}
 
 
-@pytest.mark.parametrize("outcome", [Outcome.CRASH, Outcome.INFRA_ERROR, Outcome.BAD_VALUE])
-def test_a_task_without_a_score_is_said_and_ends_with_1(
-    outcome: Outcome, pgdl: Pgdl, reference: Path, record: Record
-) -> None:
-    record([*rows("mine"), failed("mine", "model_4", outcome)])
+def test_a_task_without_a_score_is_said_and_ends_with_1(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record([*rows("mine"), failed("mine", "model_4", Outcome.CRASH)])
+    why = "1 of 8 calls gave no value (model_4: CRASH)"
     found = printed(pgdl, code=1)
-    assert (found["score"], found["complete"]) == (None, False)
-    assert found["tasks"] == {"toy": {"failed": f"1 of 8 calls gave no value (model_4: {outcome})"}}
+    assert (found["score"], found["complete"], found["tasks"]) == (None, False, {"toy": {"failed": why}})
     ended = pgdl("score")
-    assert ended.code == 1
-    assert ended.out.startswith("mine: score none")
-    assert f"No score: 1 of 8 calls gave no value (model_4: {outcome})" in ended.out
+    assert (ended.code, ended.lines[0].partition(",")[0][:16]) == (1, "mine: score none")
+    assert f"No score: {why}" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -191,21 +187,6 @@ def test_infinite_predictions_are_scored_by_their_order(pgdl: Pgdl, reference: P
     )
     assert found == plain
     assert found["complete"]
-
-
-@pytest.mark.parametrize(
-    ("values", "problem"),
-    [
-        ({"model_8": 1.0}, "models that the reference data does not know: found model_8"),
-        ({"model_0": "high"}, "model_0: expected a number or 'EXCEEDED', found 'high'"),
-    ],
-)
-def test_wrong_predictions_end_with_2(
-    values: dict[str, Any], problem: str, pgdl: Pgdl, reference: Path, folder: Path
-) -> None:
-    directory = write_predictions(folder / "mine", values)
-    refusal = pgdl("score", "--predictions", directory).refusal()
-    assert refusal == f"pgdl: {directory / 'toy.predict'}: {problem}\n"
 
 
 @pytest.mark.parametrize(
