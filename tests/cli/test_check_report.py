@@ -6,7 +6,6 @@ Outputs of calls are printed below the table, never within it.
 import io
 import json
 import sys
-import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,6 +25,7 @@ from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.tables import SafeConsole, wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
+from tests.submission.submission_files import write_folder, write_zip
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OK = CallResult(Outcome.OK, 1.5, call_wall_s=2.0, peak_memory_bytes=300 * 1024**2, output_tail="seen 3 layers\n")
@@ -118,13 +118,10 @@ def test_a_submission_that_cannot_be_run_needs_no_trial() -> None:
 
 @pytest.mark.parametrize("form", ["mine.py", "mine", "mine.zip"])
 def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, form: str) -> None:
-    source = "def complexity(model, dataset:\n    return 1\n"
+    source = b"def complexity(model, dataset:\n    return 1\n"
     named = {"mine.py": "mine.py", "mine": "mine/complexity.py", "mine.zip": "mine.zip: complexity.py"}[form]
-    (folder / "mine").mkdir()
-    (folder / "mine/complexity.py").write_text(source)
-    (folder / "mine.py").write_text(source)
-    with zipfile.ZipFile(folder / "mine.zip", "w") as archive:
-        archive.writestr("complexity.py", source)
+    write_folder(folder, {"mine/complexity.py": source, "mine.py": source})
+    write_zip(folder / "mine.zip", [("complexity.py", source)])
     ended = pgdl("check", form)
     assert ended.code == 1
     assert ended.lines[0] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
