@@ -41,7 +41,7 @@ def test_images_that_are_black_or_not_finite(tmp_path):
         write_noisy_images(images, [0.6], 0, tmp_path, lambda: None)
 
 
-def test_an_image_has_one_draw_that_is_scaled():
+def test_an_image_has_one_draw_that_is_scaled() -> None:
     first, *others = noisy_images(IMAGES, TARGETS, 7) - IMAGES
     for other in others:
         ratio = first / other
