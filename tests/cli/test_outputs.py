@@ -9,7 +9,7 @@ from in_process import Pgdl
 COMMANDS = (
     "ci --head main --output {}", "board --output {}", "board --html {}", "report --html {}", "overfit t --output {}",
     "invariance t --output {}", "testbed t --data d --output {}", "compare --recorded --output {}/table",
-    "codabench collect c.toml exports --html {}",
+    "compare --measures num_params --output {}/table", "codabench collect c.toml exports --html {}",
 )  # fmt: skip
 
 
@@ -26,8 +26,11 @@ def test_a_directory_that_cannot_be_written_is_refused_first(command: str, pgdl:
 
 
 @pytest.mark.parametrize("command", ["ci --head main --output out", "board --html out/site"])
-def test_a_site_with_other_files_is_refused_first(command: str, pgdl: Pgdl, folder: Path) -> None:
-    (folder / "out/site/data").mkdir(parents=True)
-    (folder / "out/site/data/site.json").touch()
-    (folder / "out/site/mine.txt").touch()
-    assert "out/site: not only a site: expected no other files, found mine.txt" in pgdl(*command.split()).refusal()
+@pytest.mark.parametrize("name", ["mine.txt", ".git"])
+def test_a_site_with_other_files_is_refused_first(command: str, name: str, pgdl: Pgdl, folder: Path) -> None:
+    for file in ("data/site.json", "index.html", f"{name}/file"):
+        (folder / "out/site" / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "out/site" / file).touch()
+    said = f"out/site: not only a site: expected no other files, found {name}; move it away, or name"
+    assert said in pgdl(*command.split()).refusal()
+    assert [file for file in ("index.html", f"{name}/file") if not (folder / "out/site" / file).exists()] == []
