@@ -1,4 +1,4 @@
-"""Tests of exit codes, and of one-line errors for typing errors, full disks and read-only places."""
+"""Tests of exit codes, and of one-line errors for typing errors, full disks and places that cannot be written."""
 
 import errno
 import os
@@ -75,8 +75,27 @@ def test_an_argument_that_no_file_can_have(argument: str, pgdl: Pgdl, folder: Pa
         assert ": File name too long" in pgdl(*command, "x" * 300).refusal()
 
 
+OUTPUTS = (
+    "ci --head main --output {}", "board --output {}", "board --html {}", "report --html {}", "overfit t --output {}",
+    "invariance t --output {}", "testbed t --data d --output {}", "compare --recorded --output {}/table",
+    "compare --measures num_params --output {}/table", "codabench collect c.toml exports --html {}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_a_directory_that_cannot_be_made_is_refused_before_any_long_work(
+    command: str, pgdl: Pgdl, folder: Path
+) -> None:
+    (folder / "file").touch()
+    assert pgdl(*command.format("file/out").split()).refusal().startswith("pgdl: file/out: cannot be created: ")
+
+
 @pytest.mark.usefixtures("known_shapes")
-def test_places_where_nothing_can_be_written(pgdl: Pgdl, folder: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_a_directory_that_cannot_be_written_is_refused(pgdl: Pgdl, folder: Path) -> None:
+    for command in ("ci --head main --output {}", "report --html {}", "compare --output {}/table"):
+        refusal = pgdl(*command.format("/proc/sys").split()).refusal()
+        assert refusal.startswith("pgdl: /proc/sys: cannot be written: ")
     make_task(folder)
     (folder / "file").touch()
     for place in ("file", "/proc/no"):
@@ -84,6 +103,17 @@ def test_places_where_nothing_can_be_written(pgdl: Pgdl, folder: Path) -> None:
         assert "cannot be written" in pgdl("task", "build", recipe, "--output", place).refusal()
     refusal = pgdl("task", "show", ".", "--html", "/proc/page.html").refusal()
     assert refusal == "pgdl: /proc/page.html: cannot be written: No such file or directory\n"
+
+
+@pytest.mark.parametrize("command", ["ci --head main --output out", "board --html out/site"])
+@pytest.mark.parametrize("name", ["mine.txt", ".git"])
+def test_a_site_with_other_files_is_refused_first(command: str, name: str, pgdl: Pgdl, folder: Path) -> None:
+    for file in ("data/site.json", "index.html", f"{name}/file"):
+        (folder / "out/site" / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "out/site" / file).touch()
+    said = f"out/site: not only a site: expected no other files, found {name}; move it away, or name"
+    assert said in pgdl(*command.split()).refusal()
+    assert [file for file in ("index.html", f"{name}/file") if not (folder / "out/site" / file).exists()] == []
 
 
 def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
