@@ -13,7 +13,7 @@ from hypothesis import given
 
 from harness.ci.annotations import last_traceback
 from harness.ci.comment import MARK, SHOWN, code, render
-from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
+from harness.ci.report import MAX_BYTES, MAX_ITEMS, MAX_TEXT, ChangeReport, Line, Moved, ReportError, Same
 from harness.outcome import LONGEST_OUTPUT_TAIL
 
 ROOT = Path(__file__).parents[2]
@@ -150,8 +150,13 @@ def test_code_is_one_span_on_one_line(text):
     assert shown.isprintable()
 
 
-def test_a_report_survives_its_file():
+def test_a_report_of_any_size_survives_its_file():
     assert ChangeReport.parse(REPORT.to_json().encode()) == REPORT
+    long = "x" * (2 * MAX_TEXT)
+    lines = tuple(Line(long, long, "new", problem=long) for _ in range(2 * MAX_ITEMS))
+    report = ChangeReport("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), 1, (long,), (long,))
+    parsed = ChangeReport.parse(report.to_json().encode())
+    assert (len(parsed.lines), len(parsed.broken[0])) == (MAX_ITEMS, MAX_TEXT)
 
 
 def forged(**changes: object) -> bytes:
