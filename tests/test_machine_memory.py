@@ -70,8 +70,9 @@ def test_without_a_limit_and_without_control_groups_it_is_the_machines(kernel: K
 
 
 @pytest.mark.parametrize(
-    ("outer", "inner", "left"), [((60, 50, 40), (90, 10, 0), 50), ((90, 85, 0), (60, 10, 0), 5)],
-    ids=["whoever set it", "what is left is that of the fullest group"],
+    ("outer", "inner", "left"),
+    [((60, 50, 40), (90, 10, 0), 50), ((90, 85, 0), (60, 10, 0), 5), ((60, 10, 0), (90, 85, 0), 5)],
+    ids=["whoever set it", "what is left is that of the fullest group", "also of an inner one"],
 )  # fmt: skip
 def test_the_smallest_limit_counts(
     kernel: Kernel, outer: tuple[int, int, int], inner: tuple[int, int, int], left: int
