@@ -61,26 +61,26 @@ def unlimited(version: str) -> str:
     return "max" if version == "cgroup2" else "9223372036854771712"
 
 
-def test_without_a_limit_it_is_the_machines(kernel: Kernel) -> None:
+def test_without_a_limit_and_without_control_groups_it_is_the_machines(kernel: Kernel) -> None:
+    machine = psutil.virtual_memory().total
+    assert (usable_memory().total, memory_kills()) == (machine, 0)
     kernel.group("a", unlimited(kernel.version), used=10)
     kernel.enter("/a")
-    machine = psutil.virtual_memory().total
-    found = usable_memory()
-    assert (found.total, found.whose) == (machine, "the machine's")
+    assert (usable_memory().total, usable_memory().whose) == (machine, "the machine's")
 
 
-def test_the_smallest_limit_counts_whoever_set_it(kernel: Kernel) -> None:
-    kernel.group("a", str(60 * MIB), used=50, files=40)
-    kernel.group("a/b", str(90 * MIB), used=10)
+@pytest.mark.parametrize(
+    ("outer", "inner", "left"),
+    [((60, 50, 40), (90, 10, 0), 50), ((90, 85, 0), (60, 10, 0), 5), ((60, 10, 0), (90, 85, 0), 5)],
+    ids=["whoever set it", "what is left is that of the fullest group", "also of an inner one"],
+)  # fmt: skip
+def test_the_smallest_limit_counts(
+    kernel: Kernel, outer: tuple[int, int, int], inner: tuple[int, int, int], left: int
+) -> None:
+    for path, (limit, used, files) in (("a", outer), ("a/b", inner)):
+        kernel.group(path, str(limit * MIB), used, files)
     kernel.enter("/a/b")
-    assert usable_memory() == Memory(60 * MIB, 50 * MIB, "the control group's")
-
-
-def test_what_is_left_is_that_of_the_fullest_group(kernel: Kernel) -> None:
-    kernel.group("a", str(90 * MIB), used=85)
-    kernel.group("a/b", str(60 * MIB), used=10)
-    kernel.enter("/a/b")
-    assert usable_memory() == Memory(60 * MIB, 5 * MIB, "the control group's")
+    assert usable_memory() == Memory(60 * MIB, left * MIB, "the control group's")
 
 
 @pytest.mark.parametrize(("path", "root"), [("/docker/1f", "/docker/1f"), ("/", "/"), ("/../else", "/")])
@@ -91,13 +91,7 @@ def test_a_container_sees_its_own_group_at_the_mount(kernel: Kernel, path: str, 
 
 
 def test_kills_are_counted(kernel: Kernel) -> None:
-    kernel.group("a", str(60 * MIB), kills=2)
     kernel.enter("/a")
-    assert memory_kills() == 2
-    kernel.group("a", str(60 * MIB), kills=3)
-    assert memory_kills() == 3
-
-
-def test_a_system_without_control_groups_has_the_machines_memory(kernel: Kernel) -> None:
-    assert usable_memory().total == psutil.virtual_memory().total
-    assert memory_kills() == 0
+    for kills in (2, 3):
+        kernel.group("a", str(60 * MIB), kills=kills)
+        assert memory_kills() == kills

@@ -129,11 +129,6 @@ def test_what_runs_in_a_process_of_its_own_imports_nothing_of_the_rest_of_the_ha
         assert all(name.startswith(f"harness.{room}") for name in own), file.name
 
 
-def test_the_checksum_of_records_is_written_once() -> None:
-    knows = [file for file in HARNESS.rglob("*.py") if "0xA282EAD8" in file.read_text()]
-    assert knows == [HARNESS / "format" / "shards.py"]
-
-
 def test_who_reads_records_imports_neither_measures_nor_sandbox_nor_an_extra() -> None:
     program = "import sys, harness.site, harness.api.scores, harness.api.boards; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -163,7 +158,9 @@ def test_processes_are_started_in_one_place() -> None:
     assert {file for file in files if any(_START.fullmatch(name) for name in calls(file))} == STARTS
 
 
-def test_matplotlib_is_imported_in_one_place() -> None:
+def test_matplotlib_is_imported_and_the_checksum_of_records_is_written_in_one_place() -> None:
     """harness/plots.py keeps matplotlib from reading settings in the current directory."""
     files = [file for file in HARNESS.rglob("*.py") if any(name.startswith("matplotlib") for name in imports(file))]
     assert files == [HARNESS / "plots.py"]
+    knows = [file for file in HARNESS.rglob("*.py") if "0xA282EAD8" in file.read_text()]
+    assert knows == [HARNESS / "format" / "shards.py"]

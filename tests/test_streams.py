@@ -74,13 +74,10 @@ def test_seeds_are_not_mistaken_for_each_other(one: tuple[int, ...], other: tupl
     assert correlation(stream("sample", *one).random(N), stream("sample", *other).random(N)) < INDEPENDENT
 
 
-def test_the_same_seeds_give_the_same_draws() -> None:
+def test_the_same_seeds_give_the_same_draws_also_in_measures() -> None:
+    """The file streams.py exists twice, since a measure's sandbox contains nothing of `scoring`."""
     assert (stream("sample", 3).permutation(9) == stream("sample", 3).permutation(9)).all()
     assert stream_seed("sample", 3) == stream_seed("sample", 3) < 2**31
-
-
-def test_measures_have_the_same_streams() -> None:
-    """The file streams.py exists twice, since a measure's sandbox contains nothing of `scoring`."""
     assert Path(of_measures.__file__).read_text() == Path(streams.__file__).read_text()
 
 

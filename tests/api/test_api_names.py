@@ -63,13 +63,11 @@ def test_numbers_of_numpy_are_numbers(seconds: Any) -> None:
 
 @pytest.mark.parametrize("given", [[], None, 3, b"mine.py", [None], {}])
 def test_what_is_no_submission_is_refused(given: Any) -> None:
+    """One submission is checked at a time."""
     for function in (pgdl.run, pgdl.check):
         with pytest.raises(UserError) as raised:
             function(given)
         assert str(raised.value) == f"submissions: expected paths, names of measures, or functions, found {given!r}"
-
-
-def test_one_submission_is_checked_at_a_time() -> None:
     several: Any = ["num_params", "depth"]
     with pytest.raises(UserError, match="submission: expected a path, the name of a measure, or a function, found "):
         pgdl.check(several)

@@ -1,5 +1,7 @@
 """Reference data and records for tests of boards; they need no model."""
 
+import csv
+import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -11,6 +13,9 @@ import numpy as np
 from harness.board.board import Board
 from harness.board.collect import Calls, Collected
 from harness.board.comparison import compare_calls
+from harness.board.formats import find
+from harness.board.leaderboard import build_board
+from harness.board.row import Row
 from harness.board.versions import find_versions, read_records
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
@@ -30,13 +35,21 @@ HARD_NAMES = (
     "n" * 200, "مهمة " + "تعميم" * 19,
 )  # fmt: skip
 
+#: Name of a task -> its reference data.
+Known = dict[str, Reference]
+
 MODELS = [f"model_{number}" for number in range(8)]
 
 
 def write_reference(
-    directory: Path, task: str = "toy", gaps: Sequence[float] = GAPS, sizes: Sequence[int] = (2, 2, 2)
+    directory: Path,
+    task: str = "toy",
+    gaps: Sequence[float] = GAPS,
+    sizes: Sequence[int] = (2, 2, 2),
+    *,
+    hidden: bool = False,
 ) -> Path:
-    """Write TASK/model_configs.json with one hyperparameter per size; return `directory`."""
+    """Write TASK/model_configs.json with one hyperparameter per size, and a hidden task's mark; return `directory`."""
     axes = {f"axis_{letter}": list(range(size)) for letter, size in zip("abcdefg", sizes, strict=False)}
     content = {
         str(number): {
@@ -50,10 +63,12 @@ def write_reference(
     }
     (directory / task).mkdir(parents=True, exist_ok=True)
     (directory / task / "model_configs.json").write_text(json.dumps(content))
+    if hidden:
+        (directory / task / "metadata").write_text("hidden: true\n")
     return directory
 
 
-def references(directory: Path, *tasks: str, **options: Any) -> dict[str, Reference]:
+def references(directory: Path, *tasks: str, **options: Any) -> Known:
     """Write and read reference data of several tasks with the same content; `options` go to `write_reference`."""
     for task in tasks or ("toy",):
         write_reference(directory, task, **options)
@@ -61,13 +76,17 @@ def references(directory: Path, *tasks: str, **options: Any) -> dict[str, Refere
 
 
 def rows(
-    submission: str, values: Sequence[float] | Mapping[str, float] = MEASURE, task: str = "toy", **columns: Any
+    submission: str,
+    values: Sequence[float] | Mapping[str, float] = MEASURE,
+    task: str | Sequence[str] = "toy",
+    **columns: Any,
 ) -> list[Evaluation]:
-    """Records of a submission's calls on one task; by default, `values` belong to model_0, model_1, and so on."""
+    """Records of a submission's calls on one task or several; a list of values is that of model_0, model_1, ..."""
     if not isinstance(values, Mapping):
         values = dict(zip(MODELS, values, strict=False))
     return [
-        evaluation(submission=submission, task=task, model=model, value=value, **columns)
+        evaluation(submission=submission, task=name, model=model, value=value, **columns)
+        for name in ([task] if isinstance(task, str) else task)
         for model, value in values.items()
     ]
 
@@ -86,6 +105,32 @@ def collect(
         records.ask(requests)
         found = find_versions(records, references, everything=everything)
         return read_records(records, found, references, contents or {})
+
+
+def board_of(
+    evaluations: Iterable[Evaluation],
+    references: Mapping[str, Reference],
+    withheld: Iterable[str] = (),
+    requests: Iterable[Request] = (),
+    **named: Any,
+) -> Board:
+    """Return the leaderboard of a new database with these records and requests; `named` goes to `build_board`."""
+    return build_board(collect(evaluations, references, requests), references, [*withheld], **named)
+
+
+def by_name(board: Board) -> dict[str, Row]:
+    return {row.submission: row for row in board.rows}
+
+
+def in_csv(board: Board) -> dict[str, dict[str, str]]:
+    """Return submission or measure -> its line of the board as CSV."""
+    lines = csv.DictReader(io.StringIO(str(find("csv").render(board))))
+    return {line.get("submission") or line["measure"]: line for line in lines}
+
+
+def in_json(board: Board) -> dict[str, dict[str, Any]]:
+    """Return submission -> its row of the leaderboard as JSON."""
+    return {row["submission"]: row for row in json.loads(str(find("json").render(board)))["rows"]}
 
 
 def compare(

@@ -1,10 +1,14 @@
 import pytest
-from board_examples import references
-
-from harness.format.reference import Reference
+from board_examples import Known, references
 
 
 @pytest.fixture(scope="session")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
+def single(tmp_path_factory: pytest.TempPathFactory) -> Known:
+    """Reference data of the task `toy`."""
+    return references(tmp_path_factory.mktemp("reference"))
+
+
+@pytest.fixture(scope="session")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
     """Reference data of two tasks, `second` and `toy`, with the same content."""
     return references(tmp_path_factory.mktemp("reference"), "second", "toy")

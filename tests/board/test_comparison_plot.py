@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from board_examples import MEASURE, compare, references, rows
+from board_examples import MEASURE, Known, compare, rows
 
 from harness.board.comparison_plot import NAMED, write_plot
 from harness.board.row import Row
@@ -40,11 +40,8 @@ def test_the_best_of_every_family_are_named_and_the_others_counted(tmp_path: Pat
     shown = {"norm", "size", "margin", "best:seed=3", "half", "never"}
     assert shown | {f"{9 - NAMED} more", "mean official score (hollow: not of every task)"} <= set(texts)
     assert len(re.findall(r'<g id="PathCollection_', text)) == 9 + 2, "every measure with a score has a dot"
-
-
-def test_one_more_than_fits_is_named_rather_than_counted(tmp_path: Path) -> None:
     texts, _ = drawn(MANY[: NAMED + 1], tmp_path)
-    assert f"norm_{NAMED}" in texts
+    assert f"norm_{NAMED}" in texts, "one more than fits is named rather than counted"
     assert not any("more" in text for text in texts)
 
 
@@ -54,34 +51,26 @@ def dots(text: str) -> list[tuple[float, float]]:
     return sorted(((float(x), float(y)) for x, y in found), reverse=True)
 
 
-def test_a_line_is_free_between_families(tmp_path: Path) -> None:
-    _, text = drawn([row("a", "norm", 20.0), row("b", "norm", 19.0), row("c", "size", 12.0)], tmp_path)
-    (_, first), (_, second), (_, third) = dots(text)
-    assert third - second == pytest.approx(2 * (second - first), rel=1e-3)
-
-
-def test_the_best_stand_at_the_top_and_no_dot_is_cut_at_the_edge(tmp_path: Path) -> None:
+def test_the_best_stand_at_the_top_with_a_line_between_families_and_no_dot_is_cut_at_the_edge(tmp_path: Path) -> None:
     _, text = drawn(MANY, tmp_path)
     heights = [height for _, height in dots(text)]
     assert len(heights) == len(MANY)
     assert heights == sorted(heights)
     assert "clip-path" not in "".join(re.findall(r'<g id="PathCollection_.*?</g>\s*</g>', text, re.DOTALL))
+    _, text = drawn([row("a", "norm", 20.0), row("b", "norm", 19.0), row("c", "size", 12.0)], tmp_path)
+    (_, first), (_, second), (_, third) = dots(text)
+    assert third - second == pytest.approx(2 * (second - first), rel=1e-3)
 
 
-def test_chance_and_the_oracle_are_marked_where_they_are_known(tmp_path: Path) -> None:
-    (reference,) = references(tmp_path).values()
-    compared = compare(rows("vc_dim", MEASURE), {"toy": reference}, {"vc_dim": "size"}).rows
+def test_chance_and_the_oracle_are_marked_where_they_are_known(single: Known, tmp_path: Path) -> None:
+    """No two texts overlap, even if the oracle is no better than chance, so that both labels are close."""
+    compared = compare(rows("vc_dim", MEASURE), single, {"vc_dim": "size"}).rows
     (level,) = (row.chance_level for row in compared)
     texts, _ = drawn(compared, tmp_path, oracle=20.71)
     assert {f"chance {level:.2f}", "noisy oracle 20.71"} <= set(texts)
     texts, _ = drawn(MANY, tmp_path)
     assert not any("chance" in text or "oracle" in text for text in texts)
-
-
-def test_no_two_texts_overlap(tmp_path: Path) -> None:
-    """The oracle is no better than chance, so the labels of both levels are close to each other."""
-    compared = compare(rows("vc_dim", MEASURE), references(tmp_path), {"vc_dim": "size"}).rows
-    _, text = drawn([*MANY, *compared], tmp_path, oracle=compared[0].chance_level)
+    _, text = drawn([*MANY, *compared], tmp_path, oracle=level)
     places = re.findall(
         r'<text style="[^"]*" (?:x="([\d.]+)" y="([\d.]+)"|transform="translate\(([\d.]+) ([\d.]+)\)")', text
     )
@@ -109,7 +98,6 @@ def test_the_same_rows_make_the_same_files(tmp_path: Path) -> None:
     assert before[0].startswith(b"\x89PNG")
 
 
-def test_a_plot_without_any_score(tmp_path: Path) -> None:
-    known = references(tmp_path)
-    texts, _ = drawn(compare([], known, {"never": "norm"}).rows, tmp_path)
+def test_a_plot_without_any_score(single: Known, tmp_path: Path) -> None:
+    texts, _ = drawn(compare([], single, {"never": "norm"}).rows, tmp_path)
     assert {"norm", "never"} <= set(texts)

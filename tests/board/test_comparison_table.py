@@ -1,116 +1,89 @@
 """Tests of the table of `pgdl compare`, and of files with it."""
 
-import csv
-import io
 import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, compare, failed, references, rows
-from pyarrow import parquet
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, Known, by_name, compare, failed, in_csv, references, rows
+from pyarrow import BufferReader, parquet
 
 from harness.board.board import Board
 from harness.board.columns import BEYOND_NOTE
 from harness.board.comparison import NOTES, NOTES_ON_OPEN_TASKS
 from harness.board.disclosure import REASON_WITHHELD, disclosure_note
-from harness.board.formats import csv as csv_format
 from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
 from harness.board.on_task import MISSING
 from harness.board.rankings import FEW_TASKS_NOTE
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from scoring import kendall_tau
 
-TASKS = ["second", "toy"]
 WHY = "MeasureUnavailable: needs the initial_weights & more"
+TASKS = ["second", "toy"]
 FAMILIES = {
-    "half": "norm",
-    "late": "margin",
-    "never": "margin",
-    "good": "norm",
-    "best:seed=3": "size",
-    "broken": "size",
-}
+    "half": "norm", "late": "margin", "never": "margin", "good": "norm", "best:seed=3": "size", "broken": "size",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def table(known: dict[str, Reference]) -> Board:
+def table(known: Known) -> Board:
     """Two complete measures, and incomplete measures: failing on one task, too slow, failing everywhere, not called."""
     evaluations = [
-        *(row for task in TASKS for row in rows("best:seed=3", GAPS, task, call_wall_s=4.0)),
-        *(row for task in TASKS for row in rows("good", MEASURE, task)),
-        *rows("half", GAPS, "toy"),
+        *rows("best:seed=3", GAPS, TASKS, call_wall_s=4.0),
+        *rows("good", MEASURE, TASKS),
+        *rows("half", GAPS),
         *(failed("half", model, Outcome.EXCEPTION, "second", message=WHY) for model in MODELS[:5]),
         *(failed("half", model, Outcome.CRASH, "second", message="killed") for model in MODELS[5:]),
-        *rows("late", MEASURE, "toy"),
-        *rows("late", dict(zip(MODELS[:7], GAPS[:7], strict=True)), "second"),
+        *rows("late"),
+        *rows("late", GAPS[:7], "second"),
         failed("late", "model_7", Outcome.TIMEOUT, "second", message="over 1 s"),
         *(failed("broken", model, Outcome.EXCEPTION, task, message=WHY) for task in TASKS for model in MODELS),
-        *rows("somebody_else", GAPS, "toy"),
+        *rows("somebody_else", GAPS),
     ]
     return compare(evaluations, known, FAMILIES)
 
 
-def test_the_best_stands_first_and_every_measure_has_a_row(table: Board) -> None:
-    assert [row.submission for row in table.rows] == ["best:seed=3", "good", "half", "late", "broken", "never"]
-    assert [row.rank for row in table.rows] == [1, 2, 3, 4, 5, 5]
+def test_every_measure_has_a_row_with_its_score_or_the_reason_the_best_first(table: Board) -> None:
+    """The competition's rule would make the score of `late` 0."""
+    official = pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
+    assert [(row.submission, row.rank, row.score, row.complete, row.reason, row.failures) for row in table.rows] == [
+        ("best:seed=3", 1, pytest.approx(100), True, "", {}),
+        ("good", 2, official, True, "", {}),
+        ("half", 3, pytest.approx(100), False, f"second: 5 EXCEPTION, 3 CRASH, for example: {WHY}",
+         {"EXCEPTION": 5, "CRASH": 3}),
+        ("late", 4, official, False, "second: 1 TIMEOUT: over 1 s", {"TIMEOUT": 1}),
+        ("broken", 5, None, False, f"second, toy: 8 EXCEPTION: {WHY}", {"EXCEPTION": 16}),
+        ("never", 5, None, False, "second, toy: 8 missing", {MISSING: 16}),
+    ]  # fmt: skip
     assert {row.submission: row.family for row in table.rows} == FAMILIES
+    found = by_name(table)
+    assert found["good"].kendall == pytest.approx(kendall_tau(MEASURE, GAPS))
+    assert (found["half"].tasks["second"].score, found["broken"].kendall) == (None, None)
+    assert (found["good"].seconds_per_model, found["best:seed=3"].seconds_per_model) == (1.5, 4.0)
+    assert (found["never"].seconds_per_model, found["good"].calls_expected) == (None, 16)
 
 
-def test_scores_are_the_official_ones(table: Board) -> None:
-    best, good = table.rows[0], table.rows[1]
-    assert best.score == pytest.approx(100)
-    assert good.score == pytest.approx(100 * OFFICIAL, abs=1e-10)
-    assert good.kendall == pytest.approx(kendall_tau(MEASURE, GAPS))
-    assert (good.seconds_per_model, best.seconds_per_model, good.calls_expected) == (1.5, 4.0, 16)
-    assert (good.complete, good.reason, good.failures.total()) == (True, "", 0)
-
-
-def test_what_is_left_out_of_a_task_has_not_failed_there(known: dict[str, Reference]) -> None:
+def test_what_is_left_out_of_a_task_has_not_failed_there(known: Known) -> None:
     reason = "needs what no model has"
-    evaluations = [*rows("good", MEASURE, "toy"), *rows("good", MEASURE, "second"), *rows("half", GAPS, "toy")]
-    left_out = {("half", "second"): reason, ("never", "toy"): reason, ("never", "second"): reason}
+    evaluations = [*rows("good", MEASURE, TASKS), *rows("half", GAPS)]
+    left_out = dict.fromkeys([("half", "second"), ("never", "toy"), ("never", "second")], reason)
     board = compare(evaluations, known, {"good": "norm", "half": "norm", "never": "norm"}, left_out=left_out)
     good, half, never = board.rows
     assert (good.rank, half.rank, never.rank) == (1, 2, None)
     assert (half.complete, half.failures.total(), half.calls_expected, never.calls_expected) == (False, 0, 8, 0)
     assert half.reason == f"second: left out: {reason}"
-    assert (
-        f"never: toy, second: left out: {reason}" in board.notes
-        or f"never: second, toy: left out: {reason}" in board.notes
-    )
+    assert {f"never: toy, second: left out: {reason}", f"never: second, toy: left out: {reason}"} & set(board.notes)
     cells = dict(zip(board.headings, board.cells(half), strict=True))
     assert (cells["second"], "failed" in cells) == ("-", False)
     assert good.standing is not None
 
 
-def test_a_failed_task_leaves_the_others_alone(table: Board) -> None:
-    half, late = table.rows[2], table.rows[3]
-    assert (half.score, half.complete) == (pytest.approx(100), False)
-    assert half.failures == {"EXCEPTION": 5, "CRASH": 3}
-    assert half.reason == f"second: 5 EXCEPTION, 3 CRASH, for example: {WHY}"
-    assert half.tasks["second"].score is None
-    assert late.score == pytest.approx(100 * OFFICIAL, abs=1e-10)  # the competition's rule would make it 0
-    assert late.reason == "second: 1 TIMEOUT: over 1 s"
-
-
-def test_a_measure_without_any_score_says_why(table: Board) -> None:
-    broken, never = table.rows[4], table.rows[5]
-    assert (broken.score, broken.kendall) == (None, None)
-    assert broken.reason == f"second, toy: 8 EXCEPTION: {WHY}"
-    assert (never.failures, never.seconds_per_model) == ({MISSING: 16}, None)
-    assert never.reason == "second, toy: 8 missing"
-
-
-def test_outside_the_sandbox_nothing_is_ranked(known: dict[str, Reference]) -> None:
-    evaluations = [row for task in TASKS for row in rows("good", GAPS, task, sandbox="none")]
-    found = compare(evaluations, known, {"good": "norm"})
+def test_outside_the_sandbox_nothing_is_ranked(known: Known) -> None:
+    found = compare(rows("good", GAPS, TASKS, sandbox="none"), known, {"good": "norm"})
     (row,) = found.rows
-    assert (row.rank, row.score) == (None, pytest.approx(100))
-    assert found.cells(row)[0] == "-"
+    assert (row.rank, row.score, found.cells(row)[0]) == (None, pytest.approx(100), "-")
 
 
 def test_nothing_is_ranked_if_no_task_can_have_a_score(tmp_path: Path) -> None:
@@ -127,17 +100,16 @@ def test_a_task_on_which_nobody_can_have_a_score_changes_neither_rank_nor_kendal
     assert [(row.rank, row.kendall, row.standing is not None) for row in found.rows] == [expected, expected]
 
 
-def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: dict[str, Reference]) -> None:
+def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: Known) -> None:
     evaluations = [
-        *(row for task in TASKS for row in rows("good", MEASURE, task, call_wall_s=2.0 if task == "toy" else 9.0)),
+        *rows("good", MEASURE, "toy", call_wall_s=2.0), *rows("good", MEASURE, "second", call_wall_s=9.0),
         *(failed("broken", model, Outcome.EXCEPTION, task, message=WHY) for task in TASKS for model in MODELS),
-    ]
+    ]  # fmt: skip
     found = compare(evaluations, known, {"good": "norm", "broken": "norm"}, withheld=["second"])
     good, broken = found.rows
-    assert good.tasks["second"].score is not None
-    assert good.tasks["second"].score.official == 0.295
-    assert (good.score, good.seconds_per_model, good.tasks["second"].seconds_per_model) == (29.5, 2.0, None)
-    assert [found.cells(good)[place] for place in (3, 4, 5)] == ["29.5", "29.5", "29.54"]
+    second = good.tasks["second"]
+    assert (second.score.official, second.seconds_per_model, good.seconds_per_model) == (0.295, None, 2.0)
+    assert [good.score, *(found.cells(good)[place] for place in (3, 4, 5))] == [29.5, "29.5", "29.5", "29.54"]
     assert broken.tasks["second"].reason == REASON_WITHHELD
     assert broken.reason == f"second: {REASON_WITHHELD}; toy: 8 EXCEPTION: {WHY}"
     assert disclosure_note(["second"]) in found.notes
@@ -159,27 +131,30 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
 
 
 def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
-    assert table.notes[:4] == [f"{row.submission}: {row.reason}" for row in table.rows[2:]]
-    assert table.notes[4:] == [
-        *NOTES,
-        *NOTES_ON_OPEN_TASKS,
-        *table.yardsticks.notes_on_fit,
-        BEYOND_NOTE,
-        FEW_TASKS_NOTE,
-    ]
+    reasons = [f"{row.submission}: {row.reason}" for row in table.rows[2:]]
+    general = [*NOTES, *NOTES_ON_OPEN_TASKS, *table.yardsticks.notes_on_fit, BEYOND_NOTE, FEW_TASKS_NOTE]
+    assert table.notes == [*reasons, *general]
     assert replace(table, rows=[table.rows[5]] * 2).notes[0] == "never, never: second, toy: 8 missing"
 
 
-def test_csv_has_all_digits_and_the_reason(table: Board) -> None:
-    found = {row["measure"]: row for row in csv.DictReader(io.StringIO(csv_format.render(table)))}
+def test_csv_and_parquet_have_all_digits_and_the_reason(table: Board) -> None:
+    """Parquet has a row per measure and task."""
+    found = in_csv(table)
     assert list(found) == [row.submission for row in table.rows]
-    good = found["good"]
+    good, half = found["good"], found["half"]
     assert float(good["score:toy"]) == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
     assert float(good["kendall:toy"]) == float(good["kendall"]) == pytest.approx(kendall_tau(MEASURE, GAPS))
     assert (good["models"], good["failed"], good["seconds_per_model"]) == ("16", "0", "1.5")
-    half = found["half"]
     assert (half["score:second"], half["failed"], half["outcomes"]) == ("", "8", "5 EXCEPTION, 3 CRASH")
     assert half["reason"].endswith(WHY)
+    lines = parquet.read_table(BufferReader(parquet_format.render(table))).to_pylist()
+    rows = {(line["measure"], line["task"]): line for line in lines}
+    assert [*rows] == [(row.submission, task) for row in table.rows for task in TASKS]
+    columns = ("score", "models", "failed", "seconds_per_model", "outcomes", "reason")
+    official, outcomes = pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10), "5 EXCEPTION, 3 CRASH"
+    assert [[rows[key][name] for name in columns] for key in (("good", "second"), ("half", "second"))] == [
+        [official, 8, 0, 1.5, "", ""], [None, 8, 8, 1.5, outcomes, f"{outcomes}, for example: {WHY}"],
+    ]  # fmt: skip
 
 
 def test_latex(table: Board) -> None:
@@ -224,20 +199,6 @@ def test_latex_fits_a_paper(columns: str, table: Board, tmp_path: Path) -> None:
     assert "Float too large" not in done.stdout
 
 
-def test_parquet_has_a_row_per_measure_and_task(table: Board, tmp_path: Path) -> None:
-    (tmp_path / "comparison.parquet").write_bytes(parquet_format.render(table))
-    found = parquet.read_table(tmp_path / "comparison.parquet").to_pylist()
-    assert [(row["measure"], row["task"]) for row in found] == [
-        (row.submission, task) for row in table.rows for task in TASKS
-    ]
-    good = next(row for row in found if row["measure"] == "good")
-    assert good["score"] == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
-    assert (good["models"], good["failed"], good["outcomes"], good["reason"]) == (8, 0, "", "")
-    half = next(row for row in found if row["measure"] == "half")
-    assert (half["score"], half["failed"], half["seconds_per_model"]) == (None, 8, 1.5)
-    assert half["reason"] == f"5 EXCEPTION, 3 CRASH, for example: {WHY}"
-
-
-def test_parquet_where_nothing_has_a_score(known: dict[str, Reference], tmp_path: Path) -> None:
-    (tmp_path / "comparison.parquet").write_bytes(parquet_format.render(compare([], known, {"never": "norm"})))
-    assert parquet.read_schema(tmp_path / "comparison.parquet").field("score").type == "double"
+def test_parquet_where_nothing_has_a_score(known: Known) -> None:
+    content = parquet_format.render(compare([], known, {"never": "norm"}))
+    assert parquet.read_schema(BufferReader(content)).field("score").type == "double"

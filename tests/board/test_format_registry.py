@@ -6,7 +6,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, collect, compare, failed, references, rows
+from board_examples import GAPS, MEASURE, MODELS, Known, board_of, by_name, collect, compare, failed, references, rows
 from click.testing import CliRunner
 from hypothesis import example, given
 from pyarrow import BufferReader, parquet
@@ -15,10 +15,8 @@ from harness.board import formats
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.formats.latex import escaped
-from harness.board.leaderboard import build_board
 from harness.board.remarks import settings_labels
 from harness.cli.main import cli
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.text import printable
 
@@ -31,13 +29,12 @@ def boards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Board]:
     """Both kinds of board, made from the same records; one task is hidden."""
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
     evaluations = [
-        *(row for task in TASKS for row in rows("good", GAPS, task)),
-        *(row for task in TASKS for row in rows(HOSTILE, MEASURE, task)),
+        *rows("good", GAPS, TASKS), *rows(HOSTILE, MEASURE, TASKS),
         *(failed("bad", model, Outcome.CRASH, task, message="it broke") for model in MODELS for task in TASKS),
-    ]
+    ]  # fmt: skip
     families = {"good": "norm", HOSTILE: "margin", "bad": "norm"}
     return {
-        "leaderboard": build_board(collect(evaluations, known), known, ["secret"]),
+        "leaderboard": board_of(evaluations, known, ["secret"]),
         "comparison": compare(evaluations, known, families, ["secret"]),
     }
 
@@ -64,29 +61,26 @@ def test_another_file_is_another_format(
 
 def test_the_calls_behind_the_cells_are_in_the_board_but_for_hidden_tasks(boards: dict[str, Board]) -> None:
     for board in boards.values():
-        (row,) = (row for row in board.rows if row.submission == HOSTILE)
-        calls = row.tasks["open"].calls
+        found = by_name(board)
+        calls = found[HOSTILE].tasks["open"].calls
         assert {model: call.value for model, call in calls.items()} == dict(zip(MODELS, MEASURE, strict=True))
         assert all(call.peak_memory_bytes > 0 and call.started_at is not None for call in calls.values())
-        assert row.tasks["secret"].calls == {}
-        (bad,) = (row for row in board.rows if row.submission == "bad")
-        assert bad.tasks["secret"].failures == {"CRASH": 8}
-        assert "it broke" not in bad.tasks["secret"].reason
-        assert bad.tasks["open"].reason == "8 CRASH: it broke"
+        assert found[HOSTILE].tasks["secret"].calls == {}
+        bad = found["bad"].tasks
+        assert (bad["secret"].failures, bad["open"].reason) == ({"CRASH": 8}, "8 CRASH: it broke")
+        assert "it broke" not in bad["secret"].reason
 
 
-def test_no_format_of_the_leaderboard_tells_how_calls_on_hidden_tasks_failed(tmp_path: Path) -> None:
-    known = references(tmp_path, "secret")
-    evaluations = [failed("bad", model, Outcome.CRASH, "secret", message="it broke") for model in MODELS]
-    for withheld, told in (([], True), (["secret"], False)):
-        board = build_board(collect(evaluations, known), known, withheld)
-        contents = [formats.find(name).render(board) for name in formats.names()]
+def test_no_format_of_the_leaderboard_tells_how_calls_on_hidden_tasks_failed(single: Known) -> None:
+    evaluations = [failed("bad", model, Outcome.CRASH, message="it broke") for model in MODELS]
+    for withheld, told in (([], True), (["toy"], False)):
+        contents = [formats.find(name).render(board_of(evaluations, single, withheld)) for name in formats.names()]
         texts = [
             content if isinstance(content, str) else str(parquet.read_table(BufferReader(content)).to_pylist())
             for content in contents
         ]
-        assert any("CRASH" in text for text in texts) == told
-        assert any("it broke" in text for text in texts) == told
+        for why in ("CRASH", "it broke"):
+            assert any(why in text for text in texts) == told
 
 
 #: What `escaped` writes for one character, and what LaTeX sets for it.
@@ -117,20 +111,19 @@ def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) ->
 
 
 @pytest.fixture
-def single(tmp_path: Path) -> dict[str, Reference]:
-    return references(tmp_path)
-
-
-@pytest.fixture
-def leaderboard(single: dict[str, Reference]) -> Board:
+def leaderboard(single: Known) -> Board:
     records = [*rows("mine"), *rows("theirs", GAPS, is_baseline=True), *rows("bold", GAPS, sandbox="none")]
-    return build_board(collect(records, single), single)
+    return board_of(records, single)
 
 
-def test_a_board_of_one_task_shows_its_scores_once(leaderboard: Board) -> None:
+def test_a_board_of_one_task_shows_its_scores_once_and_only_sandboxed_submissions_are_not_faint(
+    leaderboard: Board,
+) -> None:
     assert "toy" not in leaderboard.headings
     (scores,) = {(row["score"], row["score:toy"]) for row in leaderboard.to_records() if row["submission"] == "mine"}
     assert scores[0] == scores[1]
+    faint = {row.submission: leaderboard.is_faint(row) for row in leaderboard.rows}
+    assert faint == {"mine": False, "theirs": True, "bold": True}
 
 
 def test_keys_of_the_leaderboard(leaderboard: Board) -> None:
@@ -151,7 +144,7 @@ def test_keys_of_the_leaderboard(leaderboard: Board) -> None:
         }  # fmt: skip
 
 
-def test_keys_of_a_comparison(single: dict[str, Reference]) -> None:
+def test_keys_of_a_comparison(single: Known) -> None:
     (row,) = compare(rows("vc_dim", MEASURE), single, {"vc_dim": "size"}).content
     assert row.keys() == {
         "rank", "measure", "family", "score", "low", "high", "tasks_low", "tasks_high", "chance", "excess",
@@ -165,18 +158,7 @@ def test_keys_of_a_comparison(single: dict[str, Reference]) -> None:
     }  # fmt: skip
 
 
-def test_only_sandboxed_submissions_are_not_faint(leaderboard: Board) -> None:
-    assert {row.submission: leaderboard.is_faint(row) for row in leaderboard.rows} == {
-        "mine": False,
-        "theirs": True,
-        "bold": True,
-    }
-
-
-def test_rows_without_a_configuration_have_no_label() -> None:
-    assert settings_labels([Calls("one", True, {}), Calls("other", True, {})]) == ["", ""]
-
-
-def test_another_sandbox_than_that_of_most_rows_is_in_the_label(single: dict[str, Reference]) -> None:
+def test_another_sandbox_than_that_of_most_rows_is_in_the_label(single: Known) -> None:
     shown = collect([*rows("a"), *rows("b"), *rows("c", sandbox="landlock")], single).shown
     assert settings_labels(shown) == ["", "", "sandbox landlock"]
+    assert settings_labels([Calls("one", True, {}), Calls("other", True, {})]) == ["", ""], "without a configuration"

@@ -6,14 +6,12 @@ from typing import NamedTuple
 
 import hypothesis.strategies as st
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, collect, failed, references, rows
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, Known, board_of, failed, references, rows
 from hypothesis import given, settings
 
 from harness.board.disclosure import INTERVAL_WITHHELD, ONLY_ROUNDED
-from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.board.states import state_of, state_on
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from tests.records.evaluation_rows import request
@@ -22,106 +20,93 @@ SCALED = [3 * gap + 1 for gap in GAPS]
 CONSTANT = [1.0] * 8
 
 
-def both(submission: str, values: list[float], **columns: object) -> list[Evaluation]:
-    """Return a submission's records on both tasks, `toy` and `second`."""
-    return [row for task in ("toy", "second") for row in rows(submission, values, task, **columns)]
-
-
-def board(evaluations: list[Evaluation], known: dict[str, Reference]) -> list[Row]:
-    return list(build_board(collect(evaluations, known), known).rows)
-
-
 def standing(found: Sequence[Row]) -> list[tuple[int | None, str]]:
     return [(row.rank, row.submission) for row in found]
 
 
-def test_the_best_comes_first(known: dict[str, Reference]) -> None:
-    found = board([*both("middling", MEASURE), *both("best", GAPS), *both("useless", CONSTANT)], known)
-    assert [row.submission for row in found] == ["best", "middling", "useless"]
-    assert [row.result.score for row in found] == pytest.approx([100.0, 100 * OFFICIAL, 0.0])
+BOTH = ("toy", "second")
 
 
-def test_equal_scores_share_a_rank_and_stand_by_name(known: dict[str, Reference]) -> None:
-    everybody = [*both("b", GAPS), *both("a", SCALED), *both("c", MEASURE)]
-    assert standing(board(everybody, known)) == [(1, "a"), (1, "b"), (3, "c")]
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        (
+            [*rows("middling", MEASURE, BOTH), *rows("best", GAPS, BOTH), *rows("useless", CONSTANT, BOTH)],
+            [(1, "best", 100.0), (2, "middling", 100 * OFFICIAL), (3, "useless", 0.0)],
+        ),
+        (
+            [*rows("b", GAPS, BOTH), *rows("a", SCALED, BOTH), *rows("c", MEASURE, BOTH)],
+            [(1, "a", 100.0), (1, "b", 100.0), (3, "c", 100 * OFFICIAL)],
+        ),
+        (
+            [*rows("path_norm", GAPS, BOTH, is_baseline=True), *rows("mine", MEASURE, BOTH)],
+            [(1, "path_norm", 100.0), (2, "mine", 100 * OFFICIAL)],
+        ),
+        (
+            [*rows("bold", GAPS, BOTH, sandbox="none"), *rows("careful", CONSTANT, BOTH)],
+            [(1, "careful", 0.0), (None, "bold", 100.0)],
+        ),
+        ([*rows("half", GAPS), *rows("whole", CONSTANT, BOTH)], [(1, "whole", 0.0), (2, "half", 100.0)]),
+        (
+            [*rows("late", GAPS, BOTH), failed("late", "model_0", Outcome.TIMEOUT), *rows("half", MEASURE),
+             *(failed("broken", model, Outcome.CRASH) for model in MODELS)],
+            [(1, "half", 100 * OFFICIAL), (2, "late", 0.0), (3, "broken", None)],
+        ),
+    ],
+    ids=[
+        "the best first", "equal scores by name", "baselines", "no sandbox, no rank", "incomplete below complete",
+        "a timeout: incomplete, 0",
+    ],
+)  # fmt: skip
+def test_ranks_and_scores(
+    records: list[Evaluation], expected: list[tuple[int | None, str, float | None]], known: Known
+) -> None:
+    found = board_of(records, known).rows
+    assert standing(found) == [(rank, name) for rank, name, _ in expected]
+    assert [row.score for row in found] == [score and pytest.approx(score) for *_, score in expected]
+    assert {row.kind for row in found} == {
+        "baseline" if row.submission == "path_norm" else "submission" for row in found
+    }
 
 
-def test_baselines_are_ranked_and_marked(known: dict[str, Reference]) -> None:
-    found = board([*both("path_norm", GAPS, is_baseline=True), *both("mine", MEASURE)], known)
-    assert [(row.submission, row.kind) for row in found] == [("path_norm", "baseline"), ("mine", "submission")]
-    assert found[0].rank == 1
-
-
-def test_what_ran_without_a_sandbox_never_ranks(known: dict[str, Reference]) -> None:
-    found = board([*both("bold", GAPS, sandbox="none"), *both("careful", CONSTANT)], known)
-    assert [row.submission for row in found] == ["careful", "bold"]
-    assert (found[1].rank, found[1].sandboxed) == (None, False)
-    assert found[1].result.score == pytest.approx(100.0), "it is shown all the same"
-
-
-def test_an_incomplete_submission_stands_below_every_complete_one(known: dict[str, Reference]) -> None:
-    found = board([*rows("half", GAPS), *both("whole", CONSTANT)], known)
-    assert [row.submission for row in found] == ["whole", "half"]
-    assert (found[1].result.score, found[1].result.complete) == (pytest.approx(100.0), False)
-    assert (found[1].calls_ok, found[1].calls_expected) == (8, 16)
+def test_figures_beside_the_score(known: Known) -> None:
+    """No more calls are counted than there are models."""
+    seconds = [1.0, 2.0, 4.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    made = [row for m, s in zip(MODELS, seconds, strict=True) for row in rows("mine", {m: 1.0}, call_wall_s=s)]
+    others = [failed("mine", "model_7", Outcome.EXCEPTION, call_wall_s=100.0), *rows("mine", {"model_99": 1.0})]
+    several = [failed("bad", model, Outcome.MEMORY, message=f"used {n} MiB") for n, model in enumerate(MODELS)]
+    bad, mine = board_of([*made, *others, *several], known).rows
+    assert (mine.calls_ok, mine.calls_expected, mine.seconds_per_model) == (7, 16, 4.5)
+    assert bad.tasks["toy"].reason == "8 MEMORY, for example: used 0 MiB"
 
 
 @pytest.mark.parametrize("hidden", [[], ["flat"]])
 def test_a_task_on_which_nobody_can_have_a_score_lowers_no_row(tmp_path: Path, hidden: list[str]) -> None:
     tasks = references(tmp_path, "flat", sizes=(4, 2)) | references(tmp_path, "toy")
     late = [*rows("late", GAPS), failed("late", "model_0", Outcome.TIMEOUT, "flat")]
-    whole = [*rows("whole", CONSTANT), *rows("whole", CONSTANT, "flat")]
-    found = build_board(collect([*late, *rows("half", MEASURE), *whole], tasks), tasks, hidden)
+    found = board_of([*late, *rows("half", MEASURE), *rows("whole", CONSTANT, [*tasks])], tasks, hidden)
     assert standing(found.rows) == [(1, "late"), (2, "half"), (3, "whole")]
     assert all(row.complete and (hidden or row.standing) for row in found.rows)
-
-
-def test_a_timeout_puts_a_submission_among_the_incomplete_with_a_score_of_0(known: dict[str, Reference]) -> None:
-    late = [*both("late", GAPS), failed("late", "model_0", Outcome.TIMEOUT)]
-    broken = [failed("broken", model, Outcome.CRASH) for model in MODELS]
-    found = board([*late, *broken, *rows("half", MEASURE)], known)
-    assert [row.submission for row in found] == ["half", "late", "broken"]
-    assert [row.result.score for row in found] == [pytest.approx(100 * OFFICIAL), 0.0, None]
-
-
-def test_a_message_of_some_failures_is_an_example(known: dict[str, Reference]) -> None:
-    several = [failed("mine", model, Outcome.MEMORY, message=f"used {n} MiB") for n, model in enumerate(MODELS)]
-    (row,) = board(several, known)
-    assert row.tasks["toy"].reason == "8 MEMORY, for example: used 0 MiB"
-
-
-def test_figures_beside_the_score(known: dict[str, Reference]) -> None:
-    seconds = [1.0, 2.0, 4.0, 4.0, 5.0, 6.0, 7.0, 8.0]
-    measured = [
-        row for model, s in zip(MODELS, seconds, strict=True) for row in rows("mine", {model: 1.0}, call_wall_s=s)
-    ]  # fmt: skip
-    (found,) = board([*measured, failed("mine", "model_7", Outcome.EXCEPTION, call_wall_s=100.0)], known)
-    assert (found.calls_ok, found.calls_expected, found.seconds_per_model) == (7, 16, 4.5)
-
-
-def test_no_more_calls_are_counted_than_there_are_models(known: dict[str, Reference]) -> None:
-    (found,) = board([*both("mine", MEASURE), *rows("mine", {"model_99": 1.0})], known)
-    assert (found.calls_ok, found.calls_expected) == (16, 16)
 
 
 @pytest.mark.rest
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
-def test_neither_the_order_of_records_nor_the_names_of_submissions_matter(
-    data: st.DataObject, known: dict[str, Reference]
-) -> None:
+def test_neither_the_order_of_records_nor_the_names_of_submissions_matter(data: st.DataObject, known: Known) -> None:
     """Only rows of equal rank are ordered by their names."""
     measures = data.draw(st.lists(st.sampled_from([GAPS, MEASURE, CONSTANT, SCALED]), max_size=4))
     names = data.draw(st.permutations(["a", "b", "c", "d"]))
-    plain = [row for name, values in zip("abcd", measures, strict=False) for row in both(name, values)]
-    renamed = [row for name, values in zip(names, measures, strict=False) for row in both(name, values)]
+    plain, renamed = (
+        [row for name, values in zip(named, measures, strict=False) for row in rows(name, values, BOTH)]
+        for named in ("abcd", names)
+    )
     shuffled = data.draw(st.permutations(renamed))
 
     def numbers(evaluations: list[Evaluation]) -> list[tuple[int | None, float | None]]:
-        return [(row.rank, row.result.score) for row in board(evaluations, known)]
+        return [(row.rank, row.result.score) for row in board_of(evaluations, known).rows]
 
     assert numbers(renamed) == numbers(plain)
-    assert board(list(shuffled), known) == board(renamed, known)
+    assert board_of(shuffled, known).rows == board_of(renamed, known).rows
 
 
 TASKS = ("open", "secret")
@@ -140,7 +125,7 @@ class State(NamedTuple):
     asked_only: bool = False  #: the calls were asked for, and none was made
 
 
-WHOLE = [row for task in TASKS for row in rows("mine", MEASURE, task)]
+WHOLE = rows("mine", MEASURE, TASKS)
 CRASHED = [failed("mine", f"model_{n}", Outcome.CRASH, task, message="boo.") for task in TASKS for n in range(8)]
 
 STATES = {
@@ -169,7 +154,7 @@ def test_a_sentence(state: State, tmp_path: Path) -> None:
 
 
 def test_a_row_on_open_tasks_has_its_interval_and_rank_and_its_results_need_no_sentence(tmp_path: Path) -> None:
-    row = the_row(tmp_path, State(rows("mine", GAPS, "open") + rows("mine", GAPS, "secret"), "", "", ""))
+    row = the_row(tmp_path, State(rows("mine", GAPS, TASKS), "", "", ""))
     assert state_of(row, 3) == "Score 100.00 (90 % interval 100.0 to 100.0), rank 1 of 3."
     assert [state_on(task) for task in row.tasks.values()] == ["", ""]
 
@@ -183,14 +168,13 @@ def test_a_row_on_open_tasks_has_its_interval_and_rank_and_its_results_need_no_s
     ],
 )
 def test_a_board_names_the_rows_that_lack_values(name: str, expected: list[str], tmp_path: Path) -> None:
-    known, state = references(tmp_path, *TASKS), STATES[name]
-    board = build_board(collect(state.records, known), known)
+    remarks = board_of(STATES[name].records, references(tmp_path, *TASKS)).remarks
     start = "without a value for every model: "
-    assert [line.removeprefix(start) for line in board.remarks if line.startswith(start)] == expected
+    assert [line.removeprefix(start) for line in remarks if line.startswith(start)] == expected
 
 
 def the_row(directory: Path, state: State) -> Row:
-    known = references(directory, *TASKS)
     made, asked = ([], list(map(request, state.records))) if state.asked_only else (state.records, [])
-    (row,) = build_board(collect(made, known, asked), known, ["secret"] if state.hidden else []).rows
+    withheld = ["secret"] if state.hidden else []
+    (row,) = board_of(made, references(directory, *TASKS), withheld, asked).rows
     return row

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from board_examples import Known
 
 from harness.board.predictions import read_predictions
 from harness.errors import UserError
-from harness.format.reference import Reference
 from scoring import Failure
 
 
@@ -19,28 +19,27 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path / "predictions"
 
 
-def read(directory: Path, known: dict[str, Reference], content: Any) -> dict[str, float | Failure]:
+def read(directory: Path, known: Known, content: Any) -> dict[str, float | Failure]:
     """Write `content` to toy.predict, as JSON unless it is text, and return the values that the harness reads."""
     text = content if isinstance(content, str) else json.dumps(content)
     (directory / "toy.predict").write_text(text)
     return read_predictions(directory, known)["toy"]
 
 
-def refusal(directory: Path, known: dict[str, Reference], content: Any = None) -> str:
+def refusal(directory: Path, known: Known, content: Any = None) -> str:
     with pytest.raises(UserError) as error:
         read_predictions(directory, known) if content is None else read(directory, known, content)
     assert len(str(error.value).splitlines()) == 1
     return str(error.value)
 
 
-def test_numbers_by_either_name_of_a_model(directory: Path, known: dict[str, Reference]) -> None:
-    found = read(directory, known, {"0": 1, "model_1": 0.1 + 0.2, "2": -1e-300})
-    assert found == {"model_0": 1.0, "model_1": 0.30000000000000004, "model_2": -1e-300}
-
-
-def test_a_model_that_there_was_no_time_for(directory: Path, known: dict[str, Reference]) -> None:
-    found = read(directory, known, {"model_0": "EXCEEDED", "model_1": 1.0})
-    assert found["model_0"] == Failure("EXCEEDED", exceeded=True)
+def test_numbers_by_either_name_of_a_model(directory: Path, known: Known) -> None:
+    """A model may have had no time, and a task may have no file."""
+    found = read(directory, known, {"0": 1, "model_1": 0.1 + 0.2, "2": -1e-300, "3": "EXCEEDED"})
+    exceeded = Failure("EXCEEDED", exceeded=True)
+    values = {"model_0": 1.0, "model_1": 0.30000000000000004, "model_2": -1e-300, "model_3": exceeded}
+    assert found == values
+    assert read_predictions(directory, known) == {"toy": values, "second": {}}
 
 
 @pytest.mark.parametrize(
@@ -48,9 +47,7 @@ def test_a_model_that_there_was_no_time_for(directory: Path, known: dict[str, Re
     [('"model_1": 0.5', {"model_1": 0.5}), ('"model_1": Infinity, "model_2": 7', {"model_1": 1.0, "model_2": 0.0})],
     ids=["numbers", "ranks"],
 )
-def test_nan_is_left_to_the_rule(
-    others: str, found: dict[str, float], directory: Path, known: dict[str, Reference]
-) -> None:
+def test_nan_is_left_to_the_rule(others: str, found: dict[str, float], directory: Path, known: Known) -> None:
     values = read(directory, known, f'{{"model_0": NaN, {others}}}')
     assert math.isnan(values.pop("model_0"))  # type: ignore[arg-type]
     assert values == found
@@ -66,18 +63,13 @@ def test_nan_is_left_to_the_rule(
     ],
 )
 def test_numbers_that_no_float_holds_keep_their_order(
-    content: str, ranks: list[int], directory: Path, known: dict[str, Reference]
+    content: str, ranks: list[int], directory: Path, known: Known
 ) -> None:
     """The competition's program compares such numbers exactly, too: JSON is read as Python's numbers."""
     assert list(read(directory, known, content).values()) == ranks
 
 
-def test_a_task_without_a_file_has_no_values(directory: Path, known: dict[str, Reference]) -> None:
-    (directory / "second.predict").write_text('{"model_0": 1}')
-    assert read_predictions(directory, known) == {"toy": {}, "second": {"model_0": 1.0}}
-
-
-def test_a_directory_without_any_file_says_what_it_expected(directory: Path, known: dict[str, Reference]) -> None:
+def test_a_directory_without_any_file_says_what_it_expected(directory: Path, known: Known) -> None:
     message = refusal(directory, known)
     expected = "no predictions: expected second.predict or toy.predict, found no .predict file"
     assert message == f"{directory}: {expected}"
@@ -92,11 +84,8 @@ def test_a_directory_without_any_file_says_what_it_expected(directory: Path, kno
     [
         ({"model_8": 1.0}, "models that the reference data does not know: found model_8"),
         ({str(n): 1.0 for n in range(20, 25)}, "does not know: found model_20, model_21, model_22 ..."),
-        ({"model_0": "1.0"}, "model_0: expected a number or 'EXCEEDED', found '1.0'"),
-        ({"model_0": "exceeded"}, "model_0: expected a number or 'EXCEEDED', found 'exceeded'"),
-        ({"model_0": True}, "model_0: expected a number or 'EXCEEDED', found True"),
-        ({"model_0": None}, "model_0: expected a number or 'EXCEEDED', found None"),
-        ({"model_0": [1.0]}, "model_0: expected a number or 'EXCEEDED', found [1.0]"),
+        *(({"model_0": value}, f"model_0: expected a number or 'EXCEEDED', found {value!r}")
+          for value in ("1.0", "exceeded", True, None, [1.0])),
         ([1.0, 2.0], "not a JSON object: expected an object, found a list"),
         ("{'model_0': 1.0}", "not JSON: "),
         ("", "not JSON: "),
@@ -109,15 +98,13 @@ def test_a_directory_without_any_file_says_what_it_expected(directory: Path, kno
         "no JSON", "empty", "too deep", "one model by both names", "one model twice",
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_in_one_line(
-    content: Any, problem: str, directory: Path, known: dict[str, Reference]
-) -> None:
+def test_what_is_wrong_is_said_in_one_line(content: Any, problem: str, directory: Path, known: Known) -> None:
     message = refusal(directory, known, content)
     assert message.startswith(f"{directory / 'toy.predict'}: ")
     assert problem in message
 
 
-def test_what_is_no_text_file_is_refused(directory: Path, known: dict[str, Reference]) -> None:
+def test_what_is_no_text_file_is_refused(directory: Path, known: Known) -> None:
     file = directory / "toy.predict"
     file.write_bytes(b'{"model_0": \xff}')
     assert f"{file}: not JSON: " in refusal(directory, known)

@@ -10,7 +10,7 @@ import pytest
 import pgdl
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
-from harness.records import Evaluation, Records
+from harness.records import Records
 from harness.task.layout import TaskDirectory
 from tests.board.board_examples import GAPS, MEASURE, MODELS, collect, rows, write_reference
 from tests.records.evaluation_rows import request
@@ -21,26 +21,21 @@ OLD = [f"old{number}" for number in range(10)]
 
 
 @pytest.fixture
-def tasks(tmp_path: Path) -> Path:
-    return write_reference(tmp_path / "tasks")
-
-
-@pytest.fixture
 def database(tmp_path: Path) -> Path:
     """A database of two submissions: ten old versions of each, and three records per call of the current version."""
     file = tmp_path / "results.db"
     with Records(str(file)) as records:
         for name, values in (("mine", MEASURE), ("theirs", GAPS)):
-            for version in OLD:
-                add(records, rows(name, submission_digest=version))
-            for _ in range(3):
-                add(records, rows(name, values, submission_digest="new"))
+            versions = [rows(name, submission_digest=version) for version in OLD]
+            for made in (*versions, *[rows(name, values, submission_digest="new")] * 3):
+                records.add(*made)
+                records.ask([request(made[0])])
     return file
 
 
-def add(records: Records, made: list[Evaluation]) -> None:
-    records.add(*made)
-    records.ask([request(made[0])])
+@pytest.fixture
+def tasks(tmp_path: Path) -> Path:
+    return write_reference(tmp_path / "tasks")
 
 
 @contextmanager

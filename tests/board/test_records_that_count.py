@@ -1,16 +1,14 @@
 """Tests of the records that count for a score: of one version, in one configuration, on the current models."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
-from board_examples import MEASURE, MODELS, OFFICIAL, collect, failed, references, rows
+from board_examples import MEASURE, MODELS, OFFICIAL, Known, collect, failed, rows
 
 from harness.board import remarks
 from harness.board.collect import Calls, Collected
 from harness.board.leaderboard import build_board, score_calls
-from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from harness.task.contents import Contents
@@ -22,27 +20,21 @@ def values(calls: Calls, task: str = "toy") -> dict[str, float | None]:
     return {model: row.value for (of, model), row in calls.rows.items() if of == task}
 
 
-def only(evaluations: list[Evaluation], known: dict[str, Reference]) -> Calls:
+def only(evaluations: list[Evaluation], known: Known) -> Calls:
     (calls,) = collect(evaluations, known).shown
     return calls
 
 
-def test_the_score_is_the_competitions(tmp_path: Path) -> None:
-    known = references(tmp_path)
-    score = score_calls(only(rows("margin"), known), known)
-    assert score.score == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
-    assert score.complete
+def test_the_score_is_the_competitions(single: Known) -> None:
+    score = score_calls(only(rows("margin"), single), single)
+    assert (score.score, score.complete) == (pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10), True)
 
 
-def test_the_newest_record_of_a_model_counts(known: dict[str, Reference]) -> None:
-    again = rows("margin", {"model_3": 33.0})
-    assert values(only([*rows("margin"), *again], known)) == dict(zip(MODELS, MEASURE, strict=True)) | {"model_3": 33.0}
-
-
-def test_a_newer_failure_counts_as_well(known: dict[str, Reference]) -> None:
-    crashed = failed("margin", "model_3", Outcome.CRASH)
-    score = score_calls(only([*rows("margin"), crashed], known), known)
-    assert score.tasks["toy"] == "1 of 8 calls gave no value (model_3: CRASH)"
+def test_the_newest_record_of_a_model_counts_even_a_failure(known: Known) -> None:
+    again = only([*rows("margin"), *rows("margin", {"model_3": 33.0})], known)
+    assert values(again) == dict(zip(MODELS, MEASURE, strict=True)) | {"model_3": 33.0}
+    crashed = only([*rows("margin"), failed("margin", "model_3", Outcome.CRASH)], known)
+    assert score_calls(crashed, known).tasks["toy"] == "1 of 8 calls gave no value (model_3: CRASH)"
 
 
 def shown(collected: Collected) -> list[tuple[str, str]]:
@@ -55,7 +47,7 @@ def said(collected: Collected) -> list[str]:
     return [line for line in lines if not line.startswith("the same ")]
 
 
-def test_the_version_that_was_asked_for_last_counts_whatever_ran_last(known: dict[str, Reference]) -> None:
+def test_the_version_that_was_asked_for_last_counts_whatever_ran_last(known: Known) -> None:
     """A return to an earlier version whose calls are all recorded makes a request, but no new record."""
     first, second = rows("margin", submission_digest="v1"), rows("margin", [0.0] * 8, submission_digest="v2")
     asked = [request(first[0]), request(second[0]), request(first[0])]
@@ -66,28 +58,25 @@ def test_the_version_that_was_asked_for_last_counts_whatever_ran_last(known: dic
     assert line == "margin: version v1, most recently requested 2026-01-02 03:04 UTC; not shown: v2"
 
 
-def test_a_version_that_ran_elsewhere_only_does_not_take_the_row(known: dict[str, Reference]) -> None:
+def test_a_version_that_ran_elsewhere_only_does_not_take_the_row(known: Known, single: Known) -> None:
     first = rows("margin", submission_digest="v1")
     second = rows("margin", submission_digest="v2", task="second")
     asked = [request(first[0]), request(second[0])]
-    toy = {"toy": known["toy"]}
-    assert shown(collect([*first, *second], toy, asked)) == [("margin", "v1")]
+    assert shown(collect([*first, *second], single, asked)) == [("margin", "v1")]
     both = collect([*first, *second], known, asked)
     assert shown(both) == [("margin", "v2")]
     assert said(both)[0].endswith("not shown: v1")
 
 
-def test_without_requests_the_version_counts_that_ran_last(known: dict[str, Reference]) -> None:
-    first, second = rows("margin", submission_digest="v1"), rows("margin", {"model_0": 9.0}, submission_digest="v2")
-    assert values(only([*first, *second], known)) == {"model_0": 9.0}
+def test_without_requests_the_version_counts_that_ran_last_and_all_are_shown_if_asked_for(
+    known: Known,
+) -> None:
+    records = [*rows("margin", submission_digest="v1"), *rows("margin", {"model_0": 9.0}, submission_digest="v2")]
+    assert values(only(records, known)) == {"model_0": 9.0}
+    assert shown(collect(records, known, everything=True)) == [("margin", "v1"), ("margin", "v2")]
 
 
-def test_all_versions_are_shown_if_asked_for(known: dict[str, Reference]) -> None:
-    first, second = rows("margin", submission_digest="v1"), rows("margin", submission_digest="v2")
-    assert shown(collect([*first, *second], known, everything=True)) == [("margin", "v1"), ("margin", "v2")]
-
-
-def test_rows_of_the_same_name_have_different_labels(known: dict[str, Reference]) -> None:
+def test_rows_of_the_same_name_have_different_labels(known: Known) -> None:
     alone = rows("alone", submission_digest="v1")
     several = [rows("margin", submission_digest=version) for version in ("v1", "v2")]
     several.append(rows("margin", submission_digest="v2", versions="numpy 9"))
@@ -101,7 +90,7 @@ def test_rows_of_the_same_name_have_different_labels(known: dict[str, Reference]
     }  # fmt: skip
 
 
-def test_different_limits_have_different_labels(known: dict[str, Reference]) -> None:
+def test_different_limits_have_different_labels(known: Known) -> None:
     limits: list[dict[str, Any]] = [{}, {"time_limit_s": 100.00001}, {"time_limit_s": 100.00002}]
     limits += [{"memory_limit_bytes": 2**30 + 1}, {"memory_limit_bytes": 2**30}]
     collected = collect([row for columns in limits for row in rows("margin", **columns)], known)
@@ -117,12 +106,12 @@ def test_different_limits_have_different_labels(known: dict[str, Reference]) -> 
         {"memory_limit_bytes": 1 << 30}, {"sandbox": "landlock"}, {"sandbox": "none"},
     ],
 )  # fmt: skip
-def test_calls_of_different_settings_are_never_mixed(columns: dict[str, object], known: dict[str, Reference]) -> None:
+def test_calls_of_different_settings_are_never_mixed(columns: dict[str, object], known: Known) -> None:
     collected = collect([*rows("margin"), *rows("margin", {"model_3": 33.0}, **columns)], known)
     assert [len(calls.rows) for calls in collected.shown] in ([8, 1], [1, 8])
 
 
-def test_how_a_sandbox_was_started_makes_no_difference(known: dict[str, Reference]) -> None:
+def test_how_a_sandbox_was_started_makes_no_difference(known: Known) -> None:
     mixed = [
         *rows("margin", dict(zip(MODELS[:4], MEASURE[:4], strict=True)), sandbox="bubblewrap/fast"),
         *rows("margin", dict(zip(MODELS[4:], MEASURE[4:], strict=True)), sandbox="bubblewrap/fresh"),
@@ -131,9 +120,7 @@ def test_how_a_sandbox_was_started_makes_no_difference(known: dict[str, Referenc
 
 
 @pytest.mark.parametrize("columns", [{"harness_version": "0.0.9"}, {"versions": "keras 2.0"}])
-def test_of_other_versions_of_libraries_those_asked_for_last_count(
-    columns: dict[str, object], known: dict[str, Reference]
-) -> None:
+def test_of_other_versions_of_libraries_those_asked_for_last_count(columns: dict[str, object], known: Known) -> None:
     old, new = rows("margin", **columns), rows("margin", {"model_0": 5.0})
     assert values(only([*old, *new], known)) == {"model_0": 5.0}
     back = collect([*old, *new], known, [request(new[0]), request(old[0])])
@@ -155,43 +142,39 @@ def of_contents(evaluations: Sequence[Evaluation]) -> dict[str, Contents]:
     }
 
 
-def test_records_of_models_that_were_changed_since_do_not_count(known: dict[str, Reference]) -> None:
+def test_records_of_models_that_were_changed_since_do_not_count(single: Known) -> None:
     """Half of the models have new weights: the old score, with 8 of 8 values, would be wrong without a word."""
     made = rows("margin")
     now = of_contents(made)["toy"]
     changed = {model: "other" if model in MODELS[:4] else digest for model, digest in now.models.items()}
-    collected = collect(made, {"toy": known["toy"]}, contents={"toy": Contents(changed, now.data)})
+    contents = {"toy": Contents(changed, now.data)}
+    collected = collect(made, single, contents=contents)
     (calls,) = collected.shown
     assert {model for (_, model) in calls.rows} == set(MODELS[4:])
     assert calls.stale == {("toy", model) for model in MODELS[:4]}
     reason = "4 of 8 calls gave no value (model_0: stale, model_1: stale, model_2: stale, ...)"
-    assert score_calls(calls, {"toy": known["toy"]}).tasks["toy"] == reason
+    assert score_calls(calls, single).tasks["toy"] == reason
     assert said(collected) == [
         "stale: records of margin (4 on toy) were made with an earlier version of the task and do not count; "
         "to renew them: RENEW ['margin']"
     ]
     renewed = rows("margin", dict.fromkeys(MODELS[:4], 1.0), model_digest="other")
-    (calls,) = collect([*made, *renewed], known, contents={"toy": Contents(changed, now.data)}).shown
+    (calls,) = collect([*made, *renewed], single, contents=contents).shown
     assert (len(calls.rows), calls.stale) == (8, frozenset())
 
 
-def test_records_of_other_data_or_of_another_task_of_the_same_name_do_not_count(known: dict[str, Reference]) -> None:
+def test_records_of_other_data_or_of_models_that_are_gone_do_not_count(known: Known) -> None:
+    """No call can renew records of a model that is gone, so they are not stale; a remark on the task names it."""
     made = rows("margin")
     now = of_contents(made)["toy"]
     (calls,) = collect(made, known, contents={"toy": Contents(now.models, "other data")}).shown
     assert (len(calls.rows), len(calls.stale)) == (0, 8)
-
-
-def test_records_of_a_model_that_is_gone_are_not_stale(known: dict[str, Reference]) -> None:
-    """No call can renew such records. A remark on the task names the model."""
-    made = rows("margin")
-    now = of_contents(made)["toy"]
     left = {model: digest for model, digest in now.models.items() if model != "model_3"}
     collected = collect(made, known, contents={"toy": Contents(left, now.data)})
     assert (len(collected.shown[0].rows), collected.shown[0].stale, said(collected)) == (7, frozenset(), [])
 
 
-def test_submissions_that_lost_the_same_records_share_a_line(known: dict[str, Reference]) -> None:
+def test_submissions_that_lost_the_same_records_share_a_line(known: Known) -> None:
     made = [row for name in "abcde" for row in rows(name)]
     collected = collect(made, known, contents={"toy": Contents(dict.fromkeys(MODELS, "other"), None)})
     assert said(collected) == [
@@ -200,40 +183,34 @@ def test_submissions_that_lost_the_same_records_share_a_line(known: dict[str, Re
     ]
 
 
-def test_names_that_could_be_mistaken_are_named(known: dict[str, Reference]) -> None:
+def test_names_that_could_be_mistaken_are_named(known: Known) -> None:
     found = collect([*rows("sharp"), *rows("Sha-rp"), *rows("other")], known)
     assert said(found) == ["names that could be mistaken for each other: Sha-rp, sharp"]
 
 
-def test_other_tasks_and_other_models_do_not_count(known: dict[str, Reference]) -> None:
+def test_other_tasks_and_other_models_do_not_count_and_a_model_without_a_record_is_missing(
+    known: Known,
+) -> None:
     """Such records remain if models or tasks are removed after a run."""
     others = [*rows("margin", {"model_0": 1.0}, task="unknown"), *rows("margin", {"model_99": 1.0})]
-    calls = only([*rows("margin"), *others], known)
-    assert set(calls.rows) == {("toy", model) for model in MODELS}
+    calls = only([*rows("margin", MEASURE[:6]), *others], known)
+    assert set(calls.rows) == {("toy", model) for model in MODELS[:6]}
+    assert score_calls(calls, known).tasks["toy"] == "2 of 8 calls gave no value (model_6: missing, model_7: missing)"
     assert collect(rows("elsewhere", task="unknown"), known).shown == []
 
 
-def test_a_model_without_a_record_is_missing(known: dict[str, Reference]) -> None:
-    calls = only(rows("margin", dict(zip(MODELS[:6], MEASURE[:6], strict=True))), known)
-    assert score_calls(calls, known).tasks["toy"] == "2 of 8 calls gave no value (model_6: missing, model_7: missing)"
-
-
-@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in (Outcome.OK, Outcome.TIMEOUT)])
-def test_a_failed_call_leaves_its_task_out(outcome: Outcome, known: dict[str, Reference]) -> None:
-    second = rows("margin", task="second")
-    score = score_calls(only([*rows("margin"), *second, failed("margin", "model_5", outcome)], known), known)
-    assert score.tasks["toy"] == f"1 of 8 calls gave no value (model_5: {outcome})"
+@pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.OK])
+def test_a_failed_call_leaves_its_task_out_and_one_over_its_time_makes_the_whole_score_0(
+    outcome: Outcome, known: Known
+) -> None:
+    made = [*rows("margin", MEASURE, [*known]), failed("margin", "model_5", outcome)]
+    score, exceeded = score_calls(only(made, known), known), outcome is Outcome.TIMEOUT
+    assert str(score.tasks["toy"]).endswith(f"1 of 8 calls gave no value (model_5: {outcome})")
     assert isinstance(score.tasks["second"], TaskScore)
-    assert score.score == pytest.approx(100 * OFFICIAL)
-    assert (score.complete, score.exceeded) == (False, False)
+    expected = (0.0 if exceeded else pytest.approx(100 * OFFICIAL), False, exceeded)
+    assert (score.score, score.complete, score.exceeded) == expected
 
 
-def test_a_call_over_its_time_makes_the_whole_score_0(known: dict[str, Reference]) -> None:
-    late = failed("margin", "model_5", Outcome.TIMEOUT)
-    score = score_calls(only([*rows("margin"), *rows("margin", task="second"), late], known), known)
-    assert (score.score, score.complete, score.exceeded) == (0.0, False, True)
-
-
-def test_whether_it_is_a_baseline_is_in_its_records(known: dict[str, Reference]) -> None:
+def test_whether_it_is_a_baseline_is_in_its_records(known: Known) -> None:
     found = collect([*rows("mine"), *rows("path_norm", is_baseline=True)], known)
     assert {calls.submission: calls.is_baseline for calls in found.shown} == {"mine": False, "path_norm": True}

@@ -10,8 +10,9 @@ from typing import Any
 import hypothesis.strategies as st
 import psutil
 import pytest
-from board_examples import GAPS, collect, references, rows
+from board_examples import GAPS, Known, collect, rows
 from hypothesis import given, settings
+from throwaway import write_submission
 
 from harness.api.commands import run_command
 from harness.api.competition import choose
@@ -23,19 +24,14 @@ from harness.cli.main import cli
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.execution.machine import LEAST_MEMORY
-from harness.format.reference import Reference
 from harness.gpus import find_gpus
 from harness.records import Request
 from harness.sandbox import Limits
+from harness.submission import find_submission
 from tests.records.evaluation_rows import evaluation, request
 
 RESULTS = Address("results.db", "--results")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), "toy")
 
 
 def asked(version: str, hours: float = 0, merged: float | None = None) -> Request:
@@ -49,17 +45,21 @@ def order(*requests: Request) -> list[str]:
     return [one.submission_digest for one in by_age(requests)]
 
 
-def test_what_was_asked_here_is_in_the_order_of_writing() -> None:
-    assert order(asked("v1", 100_000), asked("v2", 1)) == ["v1", "v2"], "a clock may have been wrong"
-
-
-def test_what_was_merged_never_displaces_what_was_asked_here() -> None:
-    assert order(asked("here"), asked("there", 100_000, merged=1)) == ["there", "here"]
-
-
-def test_of_merged_requests_the_time_decides_and_none_is_later_than_the_merge() -> None:
-    assert order(asked("late", 2, merged=9), asked("early", 1, merged=9)) == ["early", "late"]
-    assert order(asked("of 2099", 600_000, merged=3), asked("later", 4, merged=5)) == ["of 2099", "later"]
+@pytest.mark.parametrize(
+    ("requests", "expected"),
+    [
+        ([asked("v1", 100_000), asked("v2", 1)], "v1 v2"),
+        ([asked("here"), asked("there", 100_000, merged=1)], "there here"),
+        ([asked("late", 2, merged=9), asked("early", 1, merged=9)], "early late"),
+        ([asked("of-2099", 600_000, merged=3), asked("later", 4, merged=5)], "of-2099 later"),
+    ],
+    ids=[
+        "here the order of writing: a clock may have been wrong", "what was merged never displaces what was asked here",
+        "of merged requests the time decides", "none is later than the merge",
+    ],
+)  # fmt: skip
+def test_the_order_of_requests(requests: list[Request], expected: str) -> None:
+    assert order(*requests) == expected.split()
 
 
 @given(st.permutations([asked("a", 600_000, 3), asked("b", 3, 4), asked("c", 700_000, 3), asked("d", 1, 2)]))
@@ -67,49 +67,44 @@ def test_the_order_of_merging_does_not_matter(requests: list[Request]) -> None:
     assert order(*requests) == ["d", "a", "b", "c"]
 
 
-def test_a_version_without_any_record_has_the_row_all_the_same(known: dict[str, Reference]) -> None:
+def test_a_version_without_any_record_has_the_row_all_the_same(single: Known) -> None:
     """The newest request decides the row, even if its run was killed before the first record."""
     made = rows("mine", GAPS, submission_digest="v1")
-    found = collect(made, known, [request(made[0]), asked("v2")])
+    found = collect(made, single, [request(made[0]), asked("v2")])
     assert [(calls.version, len(calls.rows)) for calls in found.shown] == [("v2", 0)]
     assert [calls.version for calls in found.left_out] == ["v1"]
     other_seed = request(evaluation(submission="mine", submission_digest="v1", run_seed=5))
-    found = collect([*made, *rows("mine", GAPS, submission_digest="v2")], known, [asked("v1"), asked("v2"), other_seed])
-    assert [(calls.version, calls.configuration.run_seed) for calls in found.shown if calls.configuration] == [
-        ("v1", 0)
-    ]
+    both = [*made, *rows("mine", GAPS, submission_digest="v2")]
+    (calls,) = collect(both, single, [asked("v1"), asked("v2"), other_seed]).shown
+    assert (calls.version, calls.configuration.run_seed) == ("v1", 0)
 
 
-def test_the_same_files_under_the_name_of_another_are_not_ones_own(known: dict[str, Reference], tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text("def complexity(model, dataset):\n    return 1.0\n")
-    from harness.submission import find_submission
-
+def test_the_same_files_under_the_name_of_another_are_not_ones_own(single: Known, tmp_path: Path) -> None:
+    file = write_submission(tmp_path, "mine", "return 1.0")
     digest = find_submission(str(file)).digest
-    theirs = rows("theirs", GAPS, submission_digest=digest)
-    found = collect(theirs, known, [request(theirs[0], source="/home/b/theirs.py")])
+    theirs, own = (rows(name, GAPS, submission_digest=digest) for name in ("theirs", "renamed"))
+    found = collect(theirs, single, [request(theirs[0], source="/home/b/theirs.py")])
     with pytest.raises(UserError, match="the same files are recorded as theirs"):
         choose(found, [str(file)], "results.db", can_run=True)
-    own = rows("renamed", GAPS, submission_digest=digest)
-    found = collect([*theirs, *own], known, [request(theirs[0]), request(own[0], source=str(file))])
+    found = collect([*theirs, *own], single, [request(theirs[0]), request(own[0], source=str(file))])
     assert [calls.submission for calls in choose(found, [str(file)], "results.db", can_run=True).shown] == ["renamed"]
 
 
-def test_the_command_that_renews_calls_names_them_and_their_settings(known: dict[str, Reference]) -> None:
+def test_the_command_that_renews_calls_names_them_and_their_settings(single: Known) -> None:
     made = [
         *rows("one", GAPS, run_seed=3, runtime="keras2"), *rows("two", GAPS, run_seed=3, runtime="keras2"),
         *rows("vc_dim", GAPS, is_baseline=True, run_seed=3, runtime="keras2"),
     ]  # fmt: skip
     requests = [request(row, source=f"/home/{row.submission}.py") for row in made[::8]]
-    line = run_command(collect(made, known, requests).shown, Path("task_data"), RESULTS)
+    line = run_command(collect(made, single, requests).shown, Path("task_data"), RESULTS)
     assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
 
 
-def test_functions_and_files_of_a_repository_are_renewed_by_no_command(known: dict[str, Reference]) -> None:
+def test_functions_and_files_of_a_repository_are_renewed_by_no_command(single: Known) -> None:
     made = [*rows("one", GAPS), *rows("norms", GAPS), *rows("two", GAPS), *rows("three", GAPS)]
     sources = ("/home/one.py", "function norms", "submissions/two", "C:\\three.py")
     requests = [request(row, source=source) for row, source in zip(made[::8], sources, strict=True)]
-    found = collect(made, known, requests)
+    found = collect(made, single, requests)
     stale = replace(found, shown=[replace(calls, stale=frozenset(calls.rows)) for calls in found.shown])
     command = partial(run_command, tasks=Path("task_data"), results=RESULTS)
     lines = [line for line in remarks_on_records(stale, command) if line.startswith("stale:")]
@@ -127,82 +122,75 @@ def test_functions_and_files_of_a_repository_are_renewed_by_no_command(known: di
         ("one.py", {"time_budget": "each`curl evil`"}), ("one.py", {"sandbox": "none"}),
     ],
 )  # fmt: skip
-def test_a_database_of_a_stranger_writes_no_command(
-    known: dict[str, Reference], source: str, columns: dict[str, Any]
-) -> None:
+def test_a_database_of_a_stranger_writes_no_command(single: Known, source: str, columns: dict[str, Any]) -> None:
     made = rows("one", GAPS, **columns)
-    shown = collect(made, known, [request(made[0], source=source)]).shown
+    shown = collect(made, single, [request(made[0], source=source)]).shown
     line = run_command(shown, Path("task_data"), RESULTS)
     assert line.startswith("make the calls again with ")
     assert "evil" not in line
     assert "privileged" not in line
 
 
-def renewal(known: dict[str, Reference], **columns: Any) -> dict[str, Any]:
+def renewal(single: Known, **columns: Any) -> dict[str, Any]:
     """Return the settings that `pgdl run` parses from the printed command that renews a row with these settings."""
     made = rows("one", GAPS, **columns)
-    shown = collect(made, known, [request(made[0], source="/home/one.py")]).shown
+    shown = collect(made, single, [request(made[0], source="/home/one.py")]).shown
     line = run_command(shown, Path("task_data"), RESULTS)
     words = shlex.split(line.partition("pgdl run ")[2])
     above = cli.make_context("pgdl", ["run", *words])  # whose -h click keeps for later
     return run.command.make_context("run", words, parent=above).params
 
 
-def of_library(known: dict[str, Reference]) -> Calls:
-    (calls,) = collect(rows("vc_dim", GAPS, is_baseline=True), known).shown
+def of_library(single: Known) -> Calls:
+    (calls,) = collect(rows("vc_dim", GAPS, is_baseline=True), single).shown
     return calls
 
 
-def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str, Reference]) -> None:
+def test_the_command_does_not_leave_the_runtime_to_the_metadata(single: Known) -> None:
     """The metadata of files may say `keras: 2`, so the command names the runtime, except for library measures."""
-    assert renewal(known)["runtime"] == "tensorflow"
-    assert "--runtime" not in run_command([of_library(known)], Path("task_data"), RESULTS)
+    assert renewal(single)["runtime"] == "tensorflow"
+    assert "--runtime" not in run_command([of_library(single)], Path("task_data"), RESULTS)
 
 
 @settings(max_examples=25)
 @given(st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(LEAST_MEMORY, psutil.virtual_memory().total))
-def test_the_command_has_the_very_limits(known: dict[str, Reference], seconds: float, size: int) -> None:
-    found = renewal(known, time_limit_s=seconds, memory_limit_bytes=size)
+def test_the_command_has_the_very_limits(single: Known, seconds: float, size: int) -> None:
+    found = renewal(single, time_limit_s=seconds, memory_limit_bytes=size)
     assert (found["time_limit_s"], found["memory_bytes"]) == (seconds, size)
 
 
-def test_variables_do_not_change_what_the_command_does(
-    known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_do_not_change_what_the_command_does(single: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     variables = {
         "SEED": "7", "RUNTIME": "keras2", "TIME_LIMIT": "9", "TIME_BUDGET": "average", "MEMORY": "1G",
         "SANDBOX": "docker", "TASKS": "elsewhere", "RESULTS": "other.db",
     }  # fmt: skip
     default = Limits.default_memory_bytes(len(find_gpus()))
-    usual = renewal(known, memory_limit_bytes=default) | {"memory_bytes": default}
+    usual = renewal(single, memory_limit_bytes=default) | {"memory_bytes": default}
     for name, value in variables.items():
         monkeypatch.setenv(f"PGDL_{name}", value)
-    assert renewal(known, memory_limit_bytes=default) == usual
+    assert renewal(single, memory_limit_bytes=default) == usual
     monkeypatch.setenv("PGDL_UNSAFE_NO_SANDBOX", "1")
-    line = run_command([of_library(known)], Path("task_data"), RESULTS)
+    line = run_command([of_library(single)], Path("task_data"), RESULTS)
     assert line.startswith("PGDL_UNSAFE_NO_SANDBOX=0 pgdl run vc_dim")
 
 
-def test_the_command_covers_the_tasks_that_lost_records(
-    known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
+def test_the_command_covers_the_tasks_that_lost_records_and_names_the_runtime_of_containers(
+    single: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGDL_TASK", "other")
-    calls = of_library(known)
+    calls = of_library(single)
     stale = replace(calls, stale=frozenset(calls.rows))
     assert "--task toy" in run_command([stale], Path("task_data"), RESULTS)
-
-
-def test_the_command_names_the_runtime_of_containers(known: dict[str, Reference]) -> None:
-    found = renewal(known, sandbox="docker/runsc")
+    found = renewal(single, sandbox="docker/runsc")
     assert (found["sandbox"], found["docker_runtime"]) == ("docker", "runsc")
 
 
-def test_settings_of_an_interrupted_run_have_no_row_beside_others_with_records(known: dict[str, Reference]) -> None:
+def test_settings_of_an_interrupted_run_have_no_row_beside_others_with_records(single: Known) -> None:
     recorded = rows("mine", GAPS)
     ended = request(recorded[0])
     for columns in ({"run_seed": 7}, {"harness_version": "9.9"}):
         interrupted = request(evaluation(submission="mine", **columns))
         for requests in ([interrupted, ended], [ended, interrupted]):
-            (shown,) = collect(recorded, known, requests).shown
+            (shown,) = collect(recorded, single, requests).shown
             assert len(shown.rows) == 8
-            assert len(collect(recorded, known, requests, everything=True).shown) == 2
+            assert len(collect(recorded, single, requests, everything=True).shown) == 2

@@ -93,11 +93,9 @@ def test_what_others_changed_in_the_meantime_is_not_of_the_change(repo):
     ids=["both changed", "removed in the base", "in one folder", "both new", "removed by the change", "the same"],
 )
 def test_submissions_that_the_base_has_changed_too(repo, meanwhile, after, diverged):
-    assert change(repo, meanwhile, after, origin=BASE).diverged == diverged
-
-
-def test_a_change_that_is_in_the_base_already_touches_nothing(repo):
-    assert change(repo, BASE | {"submissions/a.py": NEW}, BASE | {"submissions/a.py": NEW}, origin=BASE).touched == {}
+    found = change(repo, meanwhile, after, origin=BASE)
+    assert found.diverged == diverged
+    assert meanwhile != after or found.touched == {}, "what is in the base already is not touched"
 
 
 def test_without_a_base_every_submission_is_touched(repo):
@@ -105,43 +103,33 @@ def test_without_a_base_every_submission_is_touched(repo):
     assert found.touched == {"a": "new", "b": "new"}
 
 
-@pytest.mark.parametrize("file", ["a/complexity.py", "A.py", "a.zip", "-a-.py"])
-def test_a_name_belongs_to_the_submission_that_has_it(repo, file):
-    found = change(repo, BASE, BASE | {f"submissions/{file}": NEW})
-    ((refused, reason),) = found.refused.items()
-    assert file.startswith(refused)
-    assert reason == "another submission has this name or a similar one: a.py"
-    assert found.touched == {}
-    assert found.after["a"] == found.before["a"]
+SIMILAR = "another submission has this name or a similar one: a.py"
 
 
 @pytest.mark.parametrize(
-    ("file", "owner"), [("VC-dim.py", "vc_dim is a measure"), ("noisy_oracle.py", "a reference beside the board")]
-)
-def test_names_of_the_board_are_refused(repo, file, owner):
+    ("file", "refused", "reason"),
+    [
+        ("a/complexity.py", "a", SIMILAR), ("A.py", "A.py", SIMILAR), ("a.zip", "a.zip", SIMILAR),
+        ("-a-.py", "-a-.py", SIMILAR), ("VC-dim.py", "VC-dim.py", "vc_dim is a measure"),
+        ("noisy_oracle.py", "noisy_oracle.py", "a reference beside the board"),
+    ],
+)  # fmt: skip
+def test_names_of_other_submissions_and_of_the_board_are_refused(repo, file, refused, reason):
     found = change(repo, BASE, BASE | {f"submissions/{file}": NEW})
-    assert owner in found.refused[file]
-    assert found.touched == {}
-
-
-def test_hidden_files_and_leftovers_are_no_submissions(repo):
-    more = {
-        "submissions/.hidden/complexity.py": NEW,
-        "submissions/__pycache__/x.py": NEW,
-        "submissions/.gitattributes": "* filter=x",
-    }
-    found = change(repo, BASE, BASE | more)
-    assert found.touched == {}
-    assert set(found.others) == set(more)
+    assert [*found.refused] == [refused]
+    assert reason in found.refused[refused]
+    assert (found.touched, found.after["a"]) == ({}, found.before["a"])
 
 
 def test_other_files_are_printable_and_those_of_tasks_and_workflows_come_first(repo):
+    """Hidden files and leftovers in the folder of submissions are other files."""
     important = ["tasks/x/1", ".github/workflows/w.yml", ".gitlab-ci.yml"]
-    more = dict.fromkeys(["a\n::error::b", *important, *(f"many/{number}" for number in range(30))], "x")
+    hidden = [f"submissions/{name}" for name in (".gitattributes", ".hidden/complexity.py", "__pycache__/x.py")]
+    more = dict.fromkeys(["a\n::error::b", *important, *hidden, *(f"many/{number}" for number in range(30))], "x")
     start = repo.commit(BASE)
     found = find_change(Repository(repo.directory), "submissions", repo.commit(BASE | more, start), start, "tasks")
     assert found.others[:4] == (*important, "a?::error::b")
-    assert len(found.others) == 34
+    assert (len(found.others), set(hidden) < set(found.others), found.touched) == (37, True, {})
 
 
 def test_a_link_in_place_of_the_folder_of_submissions_is_no_folder(repo):

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from harness.ci.annotations import last_traceback
 from harness.ci.comment import MARK, SHOWN, code, render
-from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
+from harness.ci.report import MAX_BYTES, MAX_ITEMS, MAX_TEXT, ChangeReport, Line, Moved, ReportError, Same
 from harness.outcome import LONGEST_OUTPUT_TAIL
 
 ROOT = Path(__file__).parents[2]
@@ -45,11 +45,6 @@ def test_ranks_before_and_after_intervals_and_neighbours():
     assert "Problems" not in comment
 
 
-def test_a_renamed_submission_has_its_earlier_name_and_rank():
-    comment = render(replace(REPORT, lines=(replace(LINE, change="renamed", renamed_from="his"),)))
-    assert "| `mine` | `renamed` from `his` | 4 → 2 | 10.00 → 12.35 |" in comment
-
-
 def test_submissions_that_are_the_same_are_named():
     same = (Same("files", ("mine", "other")), Same("values", ("mine", "vc_dim")))
     comment = render(replace(REPORT, same=same))
@@ -58,10 +53,12 @@ def test_submissions_that_are_the_same_are_named():
     assert title not in render(REPORT)
 
 
-def test_what_there_is_not_is_a_dash():
+def test_what_there_is_not_is_a_dash_and_a_renamed_submission_has_its_earlier_name_and_rank():
     comment = render(replace(REPORT, lines=(Line("mine", "mine.py", "new", problem="8 CRASH"),)))
     assert "| `mine` | `new` | - | - | - | - | - | - | - |" in comment
     assert "### Problems\n\n- `mine`: `8 CRASH`" in comment
+    comment = render(replace(REPORT, lines=(replace(LINE, change="renamed", renamed_from="his"),)))
+    assert "| `mine` | `renamed` from `his` | 4 → 2 | 10.00 → 12.35 |" in comment
 
 
 def test_what_a_hidden_task_withholds_has_no_column_and_is_named():
@@ -108,28 +105,26 @@ def test_the_traceback_of_a_failed_call():
     assert title not in render(REPORT)
 
 
-def test_frames_of_libraries_are_counted():
+def test_frames_of_libraries_are_counted_and_a_traceback_without_its_beginning_has_its_end():
     frames = [f'  File "/venv/lib/python3.13/{place}/x.py", line 1, in f' for place in ("http", "site-packages/keras")]
     own = '  File "/job/submission/complexity.py", line 3, in complexity'
     begin, end = "Traceback (most recent call last):", "OSError: no"
     assert last_traceback("\n".join([begin, *frames, own, *frames * 5, end])).splitlines() == [
         begin, "  ... 2 frames of libraries", own, "  ... 10 frames of libraries", end,
     ]  # fmt: skip
+    tail = f"{f'{own}{chr(10)}    g(){chr(10)}' * 1000}{end}\n"[-LONGEST_OUTPUT_TAIL:]
+    assert last_traceback(tail).splitlines()[-3:] == [own, "    g()", end]
 
 
-def test_a_traceback_whose_beginning_is_not_recorded_has_its_end():
-    frames = '  File "/job/submission/complexity.py", line 3, in f\n    g()\n' * 1000
-    tail = f"{frames}ValueError: no\n"[-LONGEST_OUTPUT_TAIL:]
-    assert last_traceback(tail).splitlines()[-3:] == [*frames.splitlines()[:2], "ValueError: no"]
-
-
-def test_long_lists_are_cut():
+def test_long_lists_and_texts_are_cut():
     comment = render(
         ChangeReport("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, 100, ("z",) * 100)
     )
     assert comment.count("| `mine`") == SHOWN
     assert "... and 70 more submissions." in comment
     assert len(comment) < 60_000, "GitHub's limit is 65,536"
+    assert code("x " + "withheld " * 30) == f"`x {'withheld ' * 22}...`", "between words"
+    assert code("x" * 300) == f"`{'x' * 200}...`"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -155,13 +150,13 @@ def test_code_is_one_span_on_one_line(text):
     assert shown.isprintable()
 
 
-def test_a_long_text_is_cut_between_words():
-    assert code("x " + "withheld " * 30) == f"`x {'withheld ' * 22}...`"
-    assert code("x" * 300) == f"`{'x' * 200}...`"
-
-
-def test_a_report_survives_its_file():
+def test_a_report_of_any_size_survives_its_file():
     assert ChangeReport.parse(REPORT.to_json().encode()) == REPORT
+    long = "x" * (2 * MAX_TEXT)
+    lines = tuple(Line(long, long, "new", problem=long) for _ in range(2 * MAX_ITEMS))
+    report = ChangeReport("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), 1, (long,), (long,))
+    parsed = ChangeReport.parse(report.to_json().encode())
+    assert (len(parsed.lines), len(parsed.broken[0])) == (MAX_ITEMS, MAX_TEXT)
 
 
 def forged(**changes: object) -> bytes:

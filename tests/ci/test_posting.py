@@ -31,9 +31,11 @@ def api(address: str) -> Github:
     return Github(address, "who/what", "token")
 
 
-def test_a_comment_on_the_pull_request_of_the_commit(server, api):
+def test_a_comment_on_the_pull_request_of_the_commit_and_the_token_goes_to_the_api_alone(server, api):
     assert post(api, RUN, HEAD, LINKS) == [7]
     assert [comment["body"] for comment in server.comments] == [render(REPORT, LINKS)]
+    assert {asked[2] for asked in server.asked if asked[1].startswith(START)} == {"Bearer token"}
+    assert [asked[2] for asked in server.asked if asked[1] == "/elsewhere"] == [None]
 
 
 def test_a_comment_leads_to_the_job_and_to_the_published_page(server, api):
@@ -61,12 +63,6 @@ def test_a_comment_of_a_deleted_account_does_not_hide_the_own_one(server, api):
     assert [comment["body"] for comment in server.comments] == [MARK, render(REPORT, LINKS)]
 
 
-def test_the_token_goes_to_the_api_alone(server, api):
-    post(api, RUN, HEAD, LINKS)
-    assert {asked[2] for asked in server.asked if asked[1].startswith(START)} == {"Bearer token"}
-    assert [asked[2] for asked in server.asked if asked[1] == "/elsewhere"] == [None]
-
-
 @pytest.mark.parametrize(
     ("artifact", "problem"),
     [
@@ -75,20 +71,16 @@ def test_the_token_goes_to_the_api_alone(server, api):
         (zipped(b"{}"), "expected a report of format 7"),
         (zipped(b" " * (MAX_BYTES + 1)), f"expected at most {MAX_BYTES} bytes"),
         (zipped(replace(REPORT, head="c" * 40).to_json().encode()), "found one of another commit"),
+        (None, "expected an artifact of at most"),
     ],
 )
 def test_what_is_no_report_of_the_commit_is_not_posted(server, api, artifact, problem):
-    server.artifact = artifact
+    """A large artifact is not even downloaded."""
+    server.artifact, server.size = artifact, 100 if artifact else MAX_BYTES + 1
     with pytest.raises(PostError, match=problem):
         post(api, RUN, HEAD, LINKS)
     assert server.comments == []
-
-
-def test_a_large_artifact_is_not_downloaded(server, api):
-    server.size = MAX_BYTES + 1
-    with pytest.raises(PostError, match="expected an artifact of at most"):
-        post(api, RUN, HEAD, LINKS)
-    assert not any(asked[1].endswith("/zip") for asked in server.asked)
+    assert artifact or not any(asked[1].endswith("/zip") for asked in server.asked)
 
 
 def test_the_variables_of_the_job(server, address, monkeypatch, capsys):

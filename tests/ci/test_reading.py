@@ -39,24 +39,24 @@ def zipped(files: dict[str, str]) -> bytes:
     return content.getvalue()
 
 
-def test_file_folder_and_zip(repo):
+def test_file_folder_and_zip(repo, tmp_path):
+    """The name is that of the file, whatever metadata claim; the same files have the same version as on disk."""
     found = read(repo, {"submissions/mine.py": CODE})
     assert (found.name, found.source) == ("mine", "submissions/mine.py")
     assert found.files == {"complexity.py": CODE.encode()}
-    folder = {"submissions/mine/complexity.py": CODE, "submissions/mine/data/table.txt": "1 2"}
-    assert set(read(repo, folder).files) == {"complexity.py", "data/table.txt"}
-    assert set(read(repo, {"submissions/mine.zip": zipped({"complexity.py": CODE})}).files) == {"complexity.py"}
-
-
-def test_the_same_files_have_the_same_version_as_on_disk(repo, tmp_path):
     (tmp_path / "mine.py").write_text(CODE)
-    assert read(repo, {"submissions/mine.py": CODE}).digest == find_submission(str(tmp_path / "mine.py")).digest
-
-
-def test_a_submission_is_called_like_its_file_whatever_its_metadata_claim(repo):
-    files = {"submissions/mine/complexity.py": CODE, "submissions/mine/metadata": "name: champion\nkeras: 2\n"}
-    found = read(repo, files)
+    assert found.digest == find_submission(str(tmp_path / "mine.py")).digest
+    metadata = {"submissions/mine/metadata": "name: champion\nkeras: 2\n"}
+    folder = {"submissions/mine/complexity.py": CODE, "submissions/mine/data/table.txt": "1 2"} | metadata
+    found = read(repo, folder)
     assert (found.name, found.metadata.runtime) == ("mine", "keras2")
+    assert set(found.files) == {"complexity.py", "data/table.txt", "metadata"}
+    assert set(read(repo, {"submissions/mine.zip": zipped({"complexity.py": CODE})}).files) == {"complexity.py"}
+    found = read(repo, {"submissions/mine/inside/complexity.py": CODE})
+    assert (found.name, list(found.files), found.source) == ("mine", ["complexity.py"], "submissions/mine/inside")
+    assert found.notes == ("its only folder, inside, is the submission",)
+    evil = Folder([("040000", b".git", Folder([(FILE, b"config", "[core]")])), (FILE, b"complexity.py", CODE)])
+    assert set(read(repo, {"submissions/mine": evil}).files) == {"complexity.py"}, "its git folder is skipped"
 
 
 def test_attributes_and_filters_of_a_change_do_nothing(repo, tmp_path):
@@ -97,17 +97,6 @@ def test_what_is_not_made_of_regular_files_is_refused_in_one_line(repo, files, r
     assert not str(refused.value).startswith("mine")  # reports begin with the name
     assert "/pgdl-ci-" not in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
-
-
-def test_the_only_folder_inside_is_the_submission(repo):
-    found = read(repo, {"submissions/mine/inside/complexity.py": CODE})
-    assert (found.name, list(found.files), found.source) == ("mine", ["complexity.py"], "submissions/mine/inside")
-    assert found.notes == ("its only folder, inside, is the submission",)
-
-
-def test_the_git_folder_of_a_submission_is_skipped(repo):
-    evil = Folder([("040000", b".git", Folder([(FILE, b"config", "[core]")])), (FILE, b"complexity.py", CODE)])
-    assert set(read(repo, {"submissions/mine": evil}).files) == {"complexity.py"}
 
 
 def test_nothing_is_fetched_whatever_the_repository_says(repo, tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ Outputs of calls are printed below the table, never within it.
 import io
 import json
 import sys
-import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,6 +25,7 @@ from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.tables import SafeConsole, wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
+from tests.submission.submission_files import write_folder, write_zip
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OK = CallResult(Outcome.OK, 1.5, call_wall_s=2.0, peak_memory_bytes=300 * 1024**2, output_tail="seen 3 layers\n")
@@ -81,18 +81,14 @@ def test_json_has_what_may_be_shown() -> None:
         assert report(results, again, ["toy"]).counts == {"toy": {"OK": 1, "EXCEPTION": 1}}, "each model counts once"
 
 
-def test_junit_is_well_formed_and_counts() -> None:
+def test_junit_is_well_formed_counts_and_has_no_commands_in_a_log_of_github() -> None:
     suite = ET.fromstring(to_junit(report([OK, FAILED])))
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     failure = suite.find("testcase/failure")
-    assert failure is not None
-    assert (failure.get("type"), failure.get("message", "").split("\n")[0]) == ("EXCEPTION", "ValueError: 100% wrong")
+    assert (failure.get("type"), failure.get("message").split("\n")[0]) == ("EXCEPTION", "ValueError: 100% wrong")
     hidden = ET.fromstring(to_junit(report([OK, FAILED], withheld=["toy"])))
     assert "wrong" not in ET.tostring(hidden, encoding="unicode")
     assert hidden.get("failures") == "1"
-
-
-def test_junit_in_a_log_of_github_has_no_commands() -> None:
     output = "::add-mask::x\n  ::error::y\n##[error]z\nlast"
     text = to_junit(report([replace(OK, output_tail=output)]))
     assert not [line for line in text.splitlines() if line.strip().startswith(("::", "##["))]
@@ -118,13 +114,10 @@ def test_a_submission_that_cannot_be_run_needs_no_trial() -> None:
 
 @pytest.mark.parametrize("form", ["mine.py", "mine", "mine.zip"])
 def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, form: str) -> None:
-    source = "def complexity(model, dataset:\n    return 1\n"
+    source = b"def complexity(model, dataset:\n    return 1\n"
     named = {"mine.py": "mine.py", "mine": "mine/complexity.py", "mine.zip": "mine.zip: complexity.py"}[form]
-    (folder / "mine").mkdir()
-    (folder / "mine/complexity.py").write_text(source)
-    (folder / "mine.py").write_text(source)
-    with zipfile.ZipFile(folder / "mine.zip", "w") as archive:
-        archive.writestr("complexity.py", source)
+    write_folder(folder, {"mine/complexity.py": source, "mine.py": source})
+    write_zip(folder / "mine.zip", [("complexity.py", source)])
     ended = pgdl("check", form)
     assert ended.code == 1
     assert ended.lines[0] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
@@ -163,39 +156,29 @@ def outputs(capsys: pytest.CaptureFixture[str], *results: CallResult) -> list[st
     return capsys.readouterr().out.splitlines()
 
 
-def test_a_row_per_call(capsys: pytest.CaptureFixture[str]) -> None:
-    made = report([GOOD, GOOD, BAD])
+def test_a_row_per_call_and_the_first_call_alone_tells_its_last_lines(capsys: pytest.CaptureFixture[str]) -> None:
     table = CallTable([make_task(3)], (), wide_console())
-    for done in made.shown:
+    for done in report([GOOD, GOOD, BAD]).shown:
         table.add(done)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row[:2] for row in rows] == [["task", "model"], *(["toy", f"model_{n}"] for n in range(3))]
     assert [row[3] for row in rows] == ["outcome", "OK", "OK", "EXCEPTION"]
-
-
-def test_only_the_first_call_tells_its_last_lines(capsys: pytest.CaptureFixture[str]) -> None:
     earlier = "  | ... earlier lines (at most 16,000 characters are kept): pgdl check --format json"
-    assert outputs(capsys, GOOD, GOOD, GOOD) == [
-        "",
-        "toy/model_0: printed",
-        earlier,
-        *(f"  | line {n}" for n in range(100 - LINES, 100)),
-    ]
+    lines = [f"  | line {n}" for n in range(100 - LINES, 100)]
+    assert outputs(capsys, GOOD, GOOD, GOOD) == ["", "toy/model_0: printed", earlier, *lines]
     assert outputs(capsys, CallResult(Outcome.OK, 1.0)) == [], "a silent call leaves the table alone"
 
 
-def test_frames_of_libraries_do_not_hide_the_line_of_the_submission(capsys: pytest.CaptureFixture[str]) -> None:
-    frame = '  File "/venv/site-packages/keras/a.py", line 1 in f'
-    own = '  File "/job/submission/complexity.py", line 4'
-    late = CallResult(Outcome.TIMEOUT, message="exceeded 8 s", output_tail="\n".join(["Stack:", *[frame] * 50, own]))
-    assert outputs(capsys, late)[2:] == ["  | Stack:", "  |   ... 50 frames of libraries", f"  | {own}"]
-
-
 def test_each_failure_is_told_once_and_controls_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Frames of libraries do not hide the line of the submission."""
     below = outputs(capsys, GOOD, BAD, BAD)
     assert below.count("toy/model_1: EXCEPTION: ValueError: ?[2Jno") == 1
     assert below.count("  | ?]0;t?last") == 1
     assert all(line.isprintable() for line in below)
+    frame = '  File "/venv/site-packages/keras/a.py", line 1 in f'
+    own = '  File "/job/submission/complexity.py", line 4'
+    late = CallResult(Outcome.TIMEOUT, message="exceeded 8 s", output_tail="\n".join(["Stack:", *[frame] * 50, own]))
+    assert outputs(capsys, late)[2:] == ["  | Stack:", "  |   ... 50 frames of libraries", f"  | {own}"]
 
 
 def test_the_spinner_waits_for_no_slow_import(monkeypatch: pytest.MonkeyPatch) -> None:

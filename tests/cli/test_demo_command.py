@@ -7,7 +7,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
+from unittest.mock import Mock
 
 import pytest
 from in_process import Pgdl
@@ -17,6 +17,7 @@ from harness.format.reference import read_reference
 from harness.submission import find_submission
 from harness.task.layout import TaskDirectory
 from harness.worker.runtimes import RUNTIMES
+from tests.throwaway import write_submission
 
 
 @pytest.fixture
@@ -38,9 +39,6 @@ def test_it_says_what_is_there_and_what_to_do_next(pgdl: Pgdl, folder: Path) -> 
         "  pgdl board",
     ]  # fmt: skip
     assert sorted(path.name for path in (folder / "pgdl-demo").iterdir()) == ["README.md", "submissions", "task_data"]
-
-
-IMPORTED = re.compile(r"^import (tensorflow|jax|torch)", re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +66,8 @@ def test_the_example_is_one_for_an_installed_framework(
     assert frameworks[0] == frameworks[1] != []
 
 
-def test_the_task_is_whole_and_has_gaps_of_the_demo_task_that_it_is_a_part_of(pgdl: Pgdl, there: Path) -> None:
+def test_the_task_is_whole_with_gaps_of_a_demo_task_and_every_example_can_be_run(pgdl: Pgdl, there: Path) -> None:
     (files,) = TaskDirectory(there / "task_data").runnable()
-    assert files.reference is not None
     reference = read_reference(files.reference)
     assert reference.models == tuple(path.name for path in files.models)
     assert reference.grid.names == ("batch_size", "dropout", "learning_rate", "n_filters")
@@ -83,14 +80,10 @@ def test_the_task_is_whole_and_has_gaps_of_the_demo_task_that_it_is_a_part_of(pg
     for model, entry in json.loads(files.reference.read_text()).items():
         assert entry["metrics"] == whole[model]["metrics"]
         assert whole[model]["hparams"]["n_convolutions"]["current_value"] == 3
-
-
-def test_every_example_can_be_run_under_its_name(there: Path) -> None:
     examples = [path for path in (there / "submissions").iterdir() if path.is_dir()]
+    found = [find_submission(str(example)) for example in examples]
+    assert [(one.name, one.problem) for one in found] == [(example.name, None) for example in examples]
     assert len(examples) == 6
-    for example in examples:
-        submission = find_submission(str(example))
-        assert (submission.name, submission.problem) == (example.name, None)
 
 
 def test_an_empty_directory_is_as_good_as_none_and_is_quoted(pgdl: Pgdl, folder: Path) -> None:
@@ -133,11 +126,8 @@ def test_a_full_disk_is_one_line(folder: Path) -> None:
 
 
 def test_the_same_command_works_after_ctrl_c(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patched:
-        patched.setattr(harness.task.demo, "write_reference", interrupt)
+        patched.setattr(harness.task.demo, "write_reference", Mock(side_effect=KeyboardInterrupt))
         assert pgdl("demo", "there").code == 130
     assert list(folder.iterdir()) == []
     assert pgdl("demo", "there").code == 0
@@ -145,7 +135,7 @@ def test_the_same_command_works_after_ctrl_c(pgdl: Pgdl, folder: Path, monkeypat
 
 @pytest.mark.parametrize("command", ["check mine.py", "run mine.py", "board", "task validate"])
 def test_who_has_no_tasks_is_told_of_the_demo(command: str, pgdl: Pgdl, folder: Path) -> None:
-    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    write_submission(folder, "mine")
     refusal = pgdl(*command.split()).refusal()
     assert refusal.startswith("pgdl: task_data: no such directory; name")
     assert refusal.endswith("with --tasks DIR, or create a task to try with `pgdl demo`\n")

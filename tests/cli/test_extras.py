@@ -36,18 +36,15 @@ def test_it_comes_from_where_the_package_came(
     assert extras.install("jax") == command
 
 
-@pytest.mark.parametrize(
-    ("prefix", "command"),
-    [("/x/uv/tools/pgdl-harness", "uv tool install --force"), ("/x/pipx/venvs/pgdl-harness", "pipx install --force")],
-)
-def test_tools_are_installed_again_as_tools(monkeypatch: pytest.MonkeyPatch, prefix: str, command: str) -> None:
-    monkeypatch.setattr(sys, "prefix", prefix)
-    assert extras.install("jax").startswith(command)
-
-
-def test_an_environment_without_pip_is_one_of_uv(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda _: None)
-    assert extras.install("jax").startswith(f"uv pip install --python {sys.executable}")
+def test_tools_are_installed_again_as_tools_and_an_environment_without_pip_is_one_of_uv(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(extras, "find_spec", lambda _: None)
+        assert extras.install("jax").startswith(f"uv pip install --python {sys.executable}")
+    for prefix, command in (("uv/tools", "uv tool install --force"), ("pipx/venvs", "pipx install --force")):
+        monkeypatch.setattr(sys, "prefix", f"/x/{prefix}/pgdl-harness")
+        assert extras.install("jax").startswith(command)
 
 
 @pytest.mark.parametrize(
@@ -66,32 +63,31 @@ def test_what_is_lacking(module: str, problem: str, remedy: str) -> None:
     assert line == (f"{problem}; {remedy}" if problem else "")
 
 
+def program(code: str, *arguments: str, path: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    """Run Python code in a new process; `path` is its PYTHONPATH, and its only variable."""
+    environment = None if path is None else {"PYTHONPATH": str(path)}
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
 def test_a_command_without_its_library_says_so_in_one_line() -> None:
-    program = "import sys; sys.modules['requests'] = None; from harness.cli.main import main; main()"
-    command = [sys.executable, "-c", program, "task", "fetch", "pgdl2020"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    code = "import sys; sys.modules['requests'] = None; from harness.cli.main import main; main()"
+    done = program(code, "task", "fetch", "pgdl2020")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"pgdl: requests is not installed; {extras.install('run')}\n"
 
 
 def test_a_bug_is_no_fault_of_a_module_on_the_path(tmp_path: Path) -> None:
     (tmp_path / "theirs.py").touch()
-    program = "import theirs; from harness.cli import main; main.cli = None; main.main()"
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False)
-    assert done.returncode == 70
-    assert done.stderr.splitlines()[-1] == "pgdl: this is a bug"
+    done = program("import theirs; from harness.cli import main; main.cli = None; main.main()", path=tmp_path)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (70, "pgdl: this is a bug")
 
 
 def test_a_foreign_module_on_the_path_is_named(tmp_path: Path) -> None:
     (tmp_path / "rich").mkdir()
     module = tmp_path / "rich" / "__init__.py"
     module.write_text("raise ImportError('of another Python')")
-    program = "from harness.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "doctor"],
-        env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = program("from harness.cli.main import main; main()", "doctor", path=tmp_path)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         f"pgdl: {module} comes from PYTHONPATH and may not fit (ImportError: of another Python); unset PYTHONPATH"

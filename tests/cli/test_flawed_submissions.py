@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 from in_process import Ended, Pgdl
-from throwaway import make_task
+from throwaway import make_task, write_submission
 
 import pgdl as api
 from harness.errors import UserError
 from harness.records import Records
 from harness.sandbox.kinds.kind import library_versions
 from harness.worker.runtimes import RUNTIMES
-
-MEASURE = "def complexity(model, dataset):\n    return {}\n"
 
 
 def nodata(model: Any) -> float:
@@ -45,7 +43,7 @@ def test_run_and_check_name_the_same_flaw_and_nothing_is_recorded(
 
 def test_metadata_and_each_of_several_submissions_are_looked_at(pgdl: Pgdl, folder: Path) -> None:
     (folder / "mine").mkdir()
-    (folder / "mine/complexity.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    write_submission(folder / "mine", "complexity")
     (folder / "mine/metadata").write_text("runtime: tensorflw\n")
     assert pgdl("run", "mine").refusal().startswith(f"pgdl: {folder / 'mine'}: metadata: runtime: expected ")
     for name in ("a.py", "b.py"):
@@ -68,13 +66,14 @@ def test_a_class_is_one_command(pgdl: Pgdl, folder: Path, monkeypatch: pytest.Mo
     """All files of a class run at once: refused files are listed with reasons; a changed file replaces only itself."""
     make_task(folder, n_models=1)
     (folder / "drop" / "late").mkdir(parents=True)
-    for name in ("anna.py", "bert.py", "Bert.py", "num_params.py", "eve.PY", "Jürg.py", "Jörg.py"):
-        (folder / "drop" / name).write_text(MEASURE.format(1.0))
+    for name in ("anna", "bert", "Bert", "num_params", "eve", "Jürg", "Jörg"):
+        write_submission(folder / "drop", name)
+    (folder / "drop/eve.py").rename(folder / "drop/eve.PY")
     for name in ("empty.py", "notebook.ipynb"):
         (folder / "drop" / name).touch()
     (folder / "drop/link.py").symlink_to("anna.py")
     (folder / "drop/in.jax").mkdir()
-    (folder / "drop/in.jax/complexity.py").write_text(MEASURE.format(1.0))
+    write_submission(folder / "drop/in.jax", "complexity")
     (folder / "drop/in.jax/metadata").write_text("runtime: jax\n")
     monkeypatch.setattr(RUNTIMES["jax"], "distributions", ("no-such-package",))
     library_versions.cache_clear()
@@ -96,11 +95,11 @@ def test_a_class_is_one_command(pgdl: Pgdl, folder: Path, monkeypatch: pytest.Mo
     assert [line for line in ended.err.splitlines() if "left out" in line] == [f"pgdl: left out: {r}" for r in refused]
     assert requested() == {"anna": 1, "Jurg": 1, "Jorg": 1}
 
-    (folder / "drop/late/anna.py").write_text(MEASURE.format(2.0))
+    write_submission(folder / "drop/late", "anna", "return 2.0")
     ended = run(folder / "drop/late/anna.py")
     assert (ended.code, ended.out) == (2, "")
     assert "another submission is called 'anna': " in ended.err
-    (folder / "drop/anna.py").write_text(MEASURE.format(3.0))
+    write_submission(folder / "drop", "anna", "return 3.0")
     ended = run(*(folder / "drop").rglob("anna.py"))
     assert (ended.code, len(json.loads(ended.out)["refused"])) == (1, 1)
     assert requested() == {"anna": 2, "Jurg": 1, "Jorg": 1}

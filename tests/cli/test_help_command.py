@@ -1,4 +1,4 @@
-"""Tests of `pgdl help`: the pages of the documentation, and the messages that name them."""
+"""Tests of `pgdl help` (pages of the documentation, and the messages that name them) and of completions of a shell."""
 
 import re
 from pathlib import Path
@@ -31,9 +31,8 @@ def test_a_page_is_laid_out_and_its_links_are_commands(topic: str, pgdl: Pgdl) -
 
 
 def test_a_section(pgdl: Pgdl) -> None:
-    ended = pgdl("help", "submissions#packages")
-    assert ended.out.startswith("Packages")
-    assert "Submissions" not in ended.out.splitlines()[0]
+    lines = pgdl("help", "submissions#packages").lines
+    assert (lines[0][:8], "Submissions" in lines[0]) == ("Packages", False)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +58,31 @@ def test_messages_name_pages_that_are_there(pgdl: Pgdl) -> None:
     assert len(topics) > 10
     assert {topic: pgdl("help", topic).code for topic in topics} == dict.fromkeys(topics, 0)
     assert {name for name, text in found if re.search(r"docs/[a-z0-9-]+\.md", text)} == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("pgdl doc", ["plain,doctor"]),
+        ("pgdl run gi_intra", ["plain,gi_intra_l0", "plain,gi_intra_l1"]),
+        ("pgdl check my_mea", ["file,my_mea"]),
+        ("pgdl score num_par", ["plain,num_params"]),
+        ("pgdl measures num_par", ["plain,num_params"]),
+        ("pgdl compare --measures che", ["plain,cheap"]),
+        ("pgdl compare --measures cheap,gi_intra", ["plain,cheap,gi_intra_l0", "plain,cheap,gi_intra_l1"]),
+        ("pgdl compare --measures grad",
+         [f"plain,gradient{end}" for end in ("s", "", "_confusion", "_norm", "_noise_final")]),
+        ("pgdl task val", ["plain,validate"]),
+    ],
+)  # fmt: skip
+def test_bash_completes_the_last_word(
+    line: str, expected: list[str], pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (
+        ("_PGDL_COMPLETE", "bash_complete"),
+        ("COMP_WORDS", line),
+        ("COMP_CWORD", str(line.count(" "))),
+    ):
+        monkeypatch.setenv(name, value)
+    ended = pgdl()
+    assert (ended.code, ended.out.split(), ended.err) == (0, expected, "")

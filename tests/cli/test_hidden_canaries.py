@@ -10,7 +10,7 @@ import pytest
 from in_process import Pgdl, Record
 
 from tests.board.board_examples import GAPS, rows
-from tests.throwaway import edit_json, make_task
+from tests.throwaway import edit_json, make_task, write_submission
 
 pytestmark = pytest.mark.rest
 
@@ -62,7 +62,7 @@ def test_commands_on_tasks(damage: Callable[[Path], None] | None, secret: Path, 
     assert leaks(shown)[:2] == ["dropout_canary", "4713"]
     if damage is not None:
         damage(secret)
-    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    write_submission(folder, "mine")
     for form in ("table", "json"):
         for command in ("list", "show", "validate"):
             line = f"task {command} --format {form}"
@@ -78,15 +78,15 @@ def test_commands_on_tasks(damage: Callable[[Path], None] | None, secret: Path, 
 
 @pytest.mark.parametrize("damage", [None, drop_a_model, spoil])
 def test_scores(damage: Callable[[Path], None] | None, secret: Path, pgdl: Pgdl, folder: Path, record: Record) -> None:
-    record([*rows("mine", GAPS, "open"), *rows("mine", GAPS, "secret")])
+    record(rows("mine", GAPS, ["open", "secret"]))
     for part in (folder / "task_data").glob("*/*/"):
         shutil.rmtree(part)  # of the models, which these records are not of
     if damage is not None:
         damage(secret)
     texts = [said(pgdl, f"board --format {form}") for form in ("table", "csv", "json", "markdown", "latex")]
     texts += [said(pgdl, f"score --format {form}") for form in ("table", "json")]
-    texts += [said(pgdl, "report mine"), said(pgdl, "board --html site --output files")]
-    written = [file for where in ("site", "files") for file in (folder / where).rglob("*") if file.is_file()]
+    texts += [said(pgdl, "report mine --html reports"), said(pgdl, "board --html site --output files")]
+    written = [file for where in ("site", "files", "reports") for file in (folder / where).rglob("*.*")]
     assert bool(written) == (damage is not spoil)
     for file in written:
         if "open" not in file.read_text(errors="replace"):

@@ -35,8 +35,7 @@ FOLDERS = {"one": (GAPS, MEASURE, 1.5), "other": (OTHER_GAPS, OTHER_MEASURE, 0.7
 
 def competition(folder: Path, gaps: list[float], values: list[float], seconds: float) -> None:
     """Write an open task and a hidden task, which was marked as hidden after the calls."""
-    write_reference(write_reference(folder / "task_data", "open"), "secret", gaps)
-    (folder / "task_data" / "secret" / "metadata").write_text("hidden: true\n")
+    write_reference(write_reference(folder / "task_data", "open"), "secret", gaps, hidden=True)
     said = {"call_wall_s": seconds, "peak_memory_bytes": int(1e9 * seconds)}
     with Records(folder / "results.db") as records:
         records.add(*on_open(), *on_secret(values, said))

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from harness.outcome import WITHHELD, Outcome
 from harness.task.layout import TaskDirectory
 from pgdl import Execution
 from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
-from tests.throwaway import make_task
+from tests.throwaway import make_task, write_submission
 
 CHOSEN = Execution(time_limit_s=1.0, memory_bytes=2**30, workers=1)
 
@@ -22,18 +23,16 @@ CHOSEN = Execution(time_limit_s=1.0, memory_bytes=2**30, workers=1)
 @pytest.fixture
 def hidden(folder: Path, record: Record) -> Path:
     """Records of a successful submission and of a submission with a crash, on a hidden task."""
-    reference = write_reference(folder / "task_data")
-    (reference / "toy" / "metadata").write_text("hidden: true\n")
     record([*rows("mine"), *rows("broken"), failed("broken", "model_4", Outcome.CRASH)])
-    return reference
+    return write_reference(folder / "task_data", hidden=True)
 
 
-@pytest.mark.usefixtures("hidden")
-def test_scores_of_records_and_predictions_are_rounded_and_say_so(pgdl: Pgdl, hidden: Path, folder: Path) -> None:
+def test_scores_of_records_and_predictions_are_rounded_say_so_and_name_no_model(
+    pgdl: Pgdl, hidden: Path, folder: Path
+) -> None:
     ended = pgdl("score", "mine")
-    lines = ended.out.splitlines()
-    assert lines[0] == "mine: score 29.5"
-    assert lines[2].split() == ["toy", "29.5", "-", "-", "-", "8", "-"]
+    assert ended.lines[0] == "mine: score 29.5"
+    assert ended.lines[2].split() == ["toy", "29.5", "-", "-", "-", "8", "-"]
     assert "hidden: toy. Scores there" in " ".join(ended.out.split())
     found = json.loads(pgdl("score", "mine", "--format", "json").out)
     assert (found["score"], found["rounded"], found["tasks"]["toy"]["official"]) == (29.5, ["toy"], 29.5)
@@ -41,14 +40,9 @@ def test_scores_of_records_and_predictions_are_rounded_and_say_so(pgdl: Pgdl, hi
     (folder / "mine" / "toy.predict").write_text(json.dumps(dict(zip(MODELS, MEASURE, strict=True))))
     ended = pgdl("score", "--predictions", "mine", "--reference", hidden)
     assert ended.out.startswith("mine: score 29.5\n")
-
-
-@pytest.mark.usefixtures("hidden")
-@pytest.mark.parametrize("command", ["score", "board", "board --format json", "score --format json"])
-def test_no_model_is_named(pgdl: Pgdl, command: str) -> None:
-    said = pgdl(*command.split()).out
-    assert "model_" not in said
-    assert "CRASH" not in said
+    for command in ("score", "board", "board --format json", "score --format json"):
+        said = pgdl(*command.split()).out
+        assert [text for text in ("model_", "CRASH") if text in said] == []
 
 
 def test_the_organiser_can_see_all_digits_with_a_warning_that_names_no_open_task(pgdl: Pgdl, hidden: Path) -> None:
@@ -99,14 +93,13 @@ def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(pgdl: Pgdl, 
 
 def test_hidden_tasks_never_run_without_a_sandbox(pgdl: Pgdl, folder: Path) -> None:
     make_task(folder / "task_data", hidden=True)
-    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
-    for command in ("run", "check"):
-        for withhold in ("auto", "never"):
-            ended = pgdl(command, "mine.py", "--unsafe-no-sandbox", "--withhold", withhold)
-            *warnings, refusal = ended.err.splitlines()
-            assert (ended.code, ended.out) == (2, "")
-            assert [line.rpartition(": ")[2] for line in warnings] == ["tiny"] * (withhold == "never")
-            assert "--unsafe-no-sandbox: not with hidden tasks (tiny)" in refusal
+    write_submission(folder, "mine")
+    for command, withhold in product(("run", "check"), ("auto", "never")):
+        ended = pgdl(command, "mine.py", "--unsafe-no-sandbox", "--withhold", withhold)
+        *warnings, refusal = ended.err.splitlines()
+        assert (ended.code, ended.out) == (2, "")
+        assert [line.rpartition(": ")[2] for line in warnings] == ["tiny"] * (withhold == "never")
+        assert "--unsafe-no-sandbox: not with hidden tasks (tiny)" in refusal
     assert not (folder / "results.db").exists()
 
 

@@ -37,6 +37,7 @@ def test_a_run_says_it_once_for_all_measures_that_need_them(pgdl: Pgdl) -> None:
     assert ended.code == 1
     assert said(ended) == [f"pgdl: tiny: {NOTE}"]
     assert "3 EXCEPTION" in ended.out
+    assert any(line.split()[:5] == ["num_params", "tiny", "3", "of", "3"] for line in ended.lines), "the others go on"
     assert said(pgdl("run", "distance_from_init", "num_params")) == [f"pgdl: tiny: {NOTE}"], "also of recorded calls"
     assert said(pgdl("run", "num_params", "--force")) == []
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from in_process import Pgdl, Record
-from throwaway import make_task
+from throwaway import make_task, write_submission
 
 from harness.inspector.archive import read_zip
 from harness.inspector.folder import read_file, read_folder
@@ -16,7 +16,6 @@ from harness.submission import find_submission
 from tests.records.evaluation_rows import evaluation
 
 SECRET = "0123456789-A-SECRET"
-MEASURE = "def complexity(model, dataset):\n    return 1.0\n"
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def drop(folder: Path) -> Path:
     (folder / "key").write_text(SECRET)
     (folder / "key").chmod(0o600)
     (folder / "alice").mkdir()
-    (folder / "alice" / "complexity.py").write_text(MEASURE)
+    write_submission(folder / "alice", "complexity")
     (folder / "drop").mkdir()
     for link, target in (("mallory.py", "key"), ("mallory.zip", "key"), ("eve", "alice"), ("gone.py", "nothing")):
         (folder / "drop" / link).symlink_to(folder / target)

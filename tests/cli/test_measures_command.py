@@ -14,7 +14,6 @@ from harness.cli import measure_tables
 from harness.cli.measure_tables import explanation
 from harness.submission.installed import InstalledMeasure
 from harness.tables import SafeConsole
-from tests.cli.test_command_line import imported_by
 
 
 def test_the_list_has_a_line_per_measure_below_its_family(pgdl: Pgdl) -> None:
@@ -41,17 +40,13 @@ def families() -> list[str]:
     return list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
 
 
-def test_one_family(pgdl: Pgdl) -> None:
-    _, heading, *lines = pgdl("measures", "--family", "size").lines
-    assert heading == "size"
-    expected = [name for name, measure in baselines.MEASURES.items() if measure.family == "size"]
-    assert [line.split()[0] for line in lines] == expected
-
-
-def test_one_cost_and_the_cheap_ones(pgdl: Pgdl) -> None:
+def test_families_and_costs(pgdl: Pgdl) -> None:
     def names(*options: str) -> set[str]:
         return {one["name"] for one in json.loads(pgdl("measures", "--format", "json", *options).out)}
 
+    _, heading, *lines = pgdl("measures", "--family", "size").lines
+    size = [name for name, measure in baselines.MEASURES.items() if measure.family == "size"]
+    assert (heading, [line.split()[0] for line in lines]) == ("size", size)
     of = {cost: names("--cost", cost) for cost in baselines.Cost}
     assert sum(map(len, of.values())) == len(baselines.MEASURES)
     assert of["weights"] > {"num_params", "log_prod_of_spec_op", "path_norm"}
@@ -96,15 +91,17 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
     assert [found[name]["weights"] for name in ("vc_dim", "l2_norm", "hessian_trace")] == [None, "folded", "as trained"]
 
 
-def test_every_page_explains_all_of_its_parameters() -> None:
+@pytest.mark.rest
+def test_every_measure_has_a_page_that_explains_all_of_its_parameters(pgdl: Pgdl) -> None:
     """The docstring of the measure or of its file explains each parameter; no entry refers to text outside the page."""
-    for measure in baselines.MEASURES.values():
+    for name, measure in baselines.MEASURES.items():
+        ended = pgdl("measures", name)
+        assert (ended.code, ended.err, len(ended.lines) >= 10) == (0, "", True), name
         page = explanation(measure)
-        unexplained = [name for name in measure.parameters if not re.search(rf"^    {name}: \S", page, re.MULTILINE)]
-        assert not unexplained, measure.name
+        unexplained = [one for one in measure.parameters if not re.search(rf"^    {one}: \S", page, re.MULTILINE)]
+        assert not unexplained, name
         entries = page.partition("\nArgs:\n")[2]
-        found = re.search(r"as above|not named here|as for all|: (as for|see) ", entries)
-        assert found is None, f"{measure.name}: {found}"
+        assert re.search(r"as above|not named here|as for all|: (as for|see) ", entries) is None, name
 
 
 @pytest.mark.parametrize("kind", ["pacbayes", "sharpness"])
@@ -116,24 +113,14 @@ def test_pages_of_bounds_define_the_scale_in_their_formula(kind: str, form: str)
 
 
 def test_one_measure_is_explained(pgdl: Pgdl) -> None:
-    out = pgdl("measures", "vc_dim").out
-    measure = baselines.MEASURES["vc_dim"]
-    lines = out.splitlines()
+    lines, measure = pgdl("measures", "vc_dim").lines, baselines.MEASURES["vc_dim"]
     assert lines[0] == f"vc_dim: {measure.meaning}"
     parameters = ", ".join(f"{name}={default}" for name, default in measure.parameters.items())
     assert dict(line.split(maxsplit=1) for line in lines[2:10]) == {
         "family": "size", "formula": measure.formula, "range": "[0, inf)", "parameters": parameters, "needs": "none",
         "cost": "weights", "source": measure.source, "origin": f"pgdl-harness {harness.__version__}",
     }  # fmt: skip
-    assert "height and width of the images in pixels" in out
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("name", baselines.MEASURES)
-def test_every_measure_is_explained(name: str, pgdl: Pgdl) -> None:
-    ended = pgdl("measures", name)
-    assert (ended.code, ended.err) == (0, "")
-    assert len(ended.out.splitlines()) >= 10
+    assert "height and width of the images in pixels" in "\n".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +150,3 @@ def test_a_measure_of_another_package_has_no_forecast(pgdl: Pgdl, monkeypatch: p
     ended = pgdl("measures", "theirs", "--cost")
     message = "theirs: its cost is not known: expected a measure of the library, found a measure of package 1.0"
     assert (ended.code, ended.err) == (2, f"pgdl: {message}\n")
-
-
-def test_it_imports_no_tensorflow() -> None:
-    assert imported_by("measures") & {"tensorflow", "keras", "tf_keras", "sklearn", "sqlalchemy"} == set()

@@ -10,6 +10,7 @@ from harness.errors import UserError, UserErrors
 from harness.records import Records
 from harness.submission import find_submission
 from tests.records.evaluation_rows import evaluation, request
+from tests.throwaway import write_submission
 
 
 @pytest.fixture
@@ -19,8 +20,7 @@ def records(folder: Path) -> Records:
 
 def submission(path: Path, content: str = "1.0") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"def complexity(model, dataset):\n    return {content}\n")
-    return path
+    return write_submission(path.parent, path.stem, f"return {content}")
 
 
 def run(path: Path, records: Records, name: str | None = None) -> Sequence[str]:
@@ -34,17 +34,19 @@ def run(path: Path, records: Records, name: str | None = None) -> Sequence[str]:
     return notes
 
 
-def test_a_changed_file_is_a_new_version_of_itself(folder: Path, records: Records) -> None:
+def test_a_changed_file_is_a_new_version_of_itself_and_going_back_is_said(folder: Path, records: Records) -> None:
     path = submission(folder / "a" / "margin.py")
     assert run(path, records) == []
     assert run(path, records) == []
-    submission(path, "2.0")
-    (note,) = run(path, records)
+    (note,) = run(submission(path, "2.0"), records)
     assert note.startswith("margin: version ")
     assert note.endswith(" is new; the board shows it from now on")
+    (note,) = run(submission(path), records)
+    assert " is requested again after " in note
 
 
 def test_another_file_of_the_same_name_is_refused(folder: Path, records: Records) -> None:
+    """A name in the metadata is a claim like any other."""
     mine, theirs = submission(folder / "a" / "margin.py"), submission(folder / "b" / "margin.py", "2.0")
     run(mine, records)
     with pytest.raises(UserError) as error:
@@ -53,41 +55,23 @@ def test_another_file_of_the_same_name_is_refused(folder: Path, records: Records
         f"{theirs}: another submission is called 'margin': {mine}; "
         "rename it, or name it with --as NAME (--as 'margin' makes it a new version of the other submission)"
     )
+    thief = submission(folder / "thief" / "complexity.py", "2.0").parent
+    (thief / "metadata").write_text("name: margin\n")
+    with pytest.raises(UserError, match="another submission is called 'margin'"):
+        run(thief, records)
     assert run(theirs, records, "other") == []
     assert len(run(theirs, records, "margin")) == 1, "who runs it has said so"
 
 
-def test_a_name_in_the_metadata_is_a_claim_like_any_other(folder: Path, records: Records) -> None:
-    run(submission(folder / "s1.py"), records)
-    submission(folder / "thief" / "complexity.py", "2.0")
-    (folder / "thief" / "metadata").write_text("name: s1\n")
-    with pytest.raises(UserError, match="another submission is called 's1'"):
-        run(folder / "thief", records)
-
-
-def test_the_very_same_files_are_the_same_submission_wherever_they_lie(folder: Path, records: Records) -> None:
-    run(submission(folder / "a" / "margin.py"), records)
-    assert run(submission(folder / "copy" / "margin.py"), records) == []
-
-
 def test_a_copy_elsewhere_owns_nothing(folder: Path, records: Records) -> None:
-    """A copy of the current files is accepted, but not with changes; a copy of earlier files is refused."""
+    """A copy of the current files is the same submission, but not with changes; a copy of earlier files is refused."""
     path, copy = submission(folder / "a" / "margin.py"), submission(folder / "copy" / "margin.py")
     for content in ("1.0", "2.0"):
         run(submission(path, content), records)
-    with pytest.raises(UserError, match="another submission is called 'margin'"):
-        run(copy, records)
     assert run(submission(copy, "2.0"), records) == []
-    with pytest.raises(UserError, match="another submission is called 'margin'"):
-        run(submission(copy, "3.0"), records)
-
-
-def test_going_back_to_an_earlier_version_is_said(folder: Path, records: Records) -> None:
-    path = folder / "margin.py"
-    for content in ("1.0", "2.0"):
-        run(submission(path, content), records)
-    (note,) = run(submission(path, "1.0"), records)
-    assert " is requested again after " in note
+    for content in ("1.0", "3.0"):
+        with pytest.raises(UserError, match="another submission is called 'margin'"):
+            run(submission(copy, content), records)
 
 
 @pytest.mark.parametrize("name", ["Sharp", "sharp.", "sha-rp", "sharp_"])

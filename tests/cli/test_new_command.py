@@ -68,13 +68,13 @@ def test_a_leaderboards_repository(pgdl: Pgdl, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--ci", "lab/pgdl-harness@main"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
-        (["--ci", f"lab/pgdl\nx@{'0' * 40}"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
-        (["--ci", HARNESS, "--runtime", "jax"], "--runtime does not go with --ci"),
+        (["lab/pgdl-harness@main"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
+        ([f"lab/pgdl\nx@{'0' * 40}"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
+        ([HARNESS, "--runtime", "jax"], "--runtime does not go with --ci"),
     ],
 )
 def test_mistakes_about_a_leaderboard_are_one_line(
     arguments: list[str], problem: str, pgdl: Pgdl, folder: Path
 ) -> None:
-    assert problem in pgdl("new", "board", *arguments).refusal()
+    assert problem in pgdl("new", "board", "--ci", *arguments).refusal()
     assert list(folder.iterdir()) == []

@@ -62,7 +62,7 @@ class Events(api.Progress):
 
 def terminal() -> tuple[Console, io.StringIO]:
     text = io.StringIO()
-    return Console(file=text, force_terminal=True, width=80), text
+    return Console(file=text, force_terminal=True, width=120), text
 
 
 def test_a_terminal_shows_a_step_until_the_next_and_leaves_nothing() -> None:
@@ -91,7 +91,7 @@ def test_mistakes_and_notes_end_the_step(monkeypatch: pytest.MonkeyPatch) -> Non
     assert text.getvalue().endswith("\x1b[2Kpgdl: tiny: no official score")
 
 
-def test_without_a_terminal_only_a_step_that_lasts_is_told(
+def test_without_a_terminal_only_a_step_that_lasts_is_told_and_a_quiet_command_tells_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     step = CurrentStep(Console(file=io.StringIO()))
@@ -104,9 +104,6 @@ def test_without_a_terminal_only_a_step_that_lasts_is_told(
         told = capsys.readouterr().err
     step.end()
     assert told.splitlines()[0] == "pgdl: reading 2 tasks, for 0 min so far"
-
-
-def test_a_quiet_command_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bars.threading, "Thread", None)
     CurrentStep(Console(quiet=True, file=io.StringIO())).begin("reading 2 tasks")
 
@@ -134,10 +131,7 @@ def test_a_line_a_minute_says_how_much_is_done_and_left(monkeypatch: pytest.Monk
     progress = RunProgress(calls, console)
     for call in calls[:4]:
         progress.seen(CallSummary(call, "OK", 1.0))
-    assert console.lines == [
-        "2 of 12 calls done, about 6 min left",
-        "4 of 12 calls done, about 5 min left",
-    ]
+    assert console.lines == ["2 of 12 calls done, about 6 min left", "4 of 12 calls done, about 5 min left"]
 
 
 def test_failures_that_differ_in_numbers_alone_are_printed_once_and_counted() -> None:
@@ -147,52 +141,33 @@ def test_failures_that_differ_in_numbers_alone_are_printed_once_and_counted() ->
     messages = ["no 1.5 s", "no 2 s", "odd", "no 64 s", *(f"letter {one}" for one in "abcdef")]
     for call, message in zip(calls, messages, strict=True):
         progress.seen(CallSummary(call, "EXCEPTION", 1.0, message=message))
-    lines = console.lines
-    shown = [line.partition("EXCEPTION: ")[2] for line in lines[:5]]
-    assert shown == [
-        "no 1.5 s",
-        "odd",
-        "letter a",
-        "letter b",
-        "letter c",
-    ]
-    assert lines[5:] == [
-        "mine: further failures are counted below",
-        "mine: 2 similar calls: EXCEPTION: no 1.5 s",
-        "mine: 3 other calls failed with other messages",
-        "mine: 10 calls done, 10 failed",
-    ]
+    shown = [line.partition("EXCEPTION: ")[2] for line in console.lines[:5]]
+    assert shown == ["no 1.5 s", "odd", "letter a", "letter b", "letter c"]
+    assert console.lines[5:] == [
+        "mine: further failures are counted below", "mine: 2 similar calls: EXCEPTION: no 1.5 s",
+        "mine: 3 other calls failed with other messages", "mine: 10 calls done, 10 failed",
+    ]  # fmt: skip
 
 
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the printed lines of a transfer of 120 seconds at a million bytes per second."""
-    clock, console = iter(range(1000)), Shown()
-    monkeypatch.setattr(transfer.time, "monotonic", lambda: float(next(clock)))
+def test_a_transfer_has_a_bar_on_a_terminal_and_else_a_line_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transfer of 120 seconds at a million bytes per second."""
+    console, text = terminal()
     with Transfer(console) as watcher:
+        watcher.begin(4_000_000)
+        watcher.seen(1_000_000)
+    assert "fetching" in text.getvalue()
+    assert "1.0/4.0 MB" in text.getvalue()
+    clock, shown = iter(range(1000)), Shown()
+    monkeypatch.setattr(transfer.time, "monotonic", lambda: float(next(clock)))
+    with Transfer(shown) as watcher:
         watcher.begin(300_000_000)
         for _ in range(120):
             watcher.seen(1_000_000)
         watcher.note("a note")
-    return console.lines
-
-
-def test_a_line_a_minute_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(monkeypatch) == [
-        "fetching: 300.0 MB",
-        "fetching: 60.0 MB of 300.0 MB, 1.0 MB/s, about 4 min left",
-        "fetching: 120.0 MB of 300.0 MB, 1.0 MB/s, about 3 min left",
-        "a note",
-    ]
-
-
-def test_a_bar_on_a_terminal() -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=120)
-    with Transfer(console) as watcher:
-        watcher.begin(4_000_000)
-        watcher.seen(1_000_000)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "fetching" in text
-    assert "1.0/4.0 MB" in text
+    assert shown.lines == [
+        "fetching: 300.0 MB", "fetching: 60.0 MB of 300.0 MB, 1.0 MB/s, about 4 min left",
+        "fetching: 120.0 MB of 300.0 MB, 1.0 MB/s, about 3 min left", "a note",
+    ]  # fmt: skip
 
 
 def test_a_build_tells_a_line_a_minute_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from pyarrow import parquet
 from harness.errors import UserError
 from harness.outcome import Outcome
 from harness.records import EVALUATIONS, Records
-from tests.board.board_examples import failed, rows
+from tests.board.board_examples import failed, rows, write_reference
 
 ROOT = Path(__file__).parents[2]
 
@@ -133,3 +133,31 @@ def test_an_incomplete_copy_of_removed_records_is_deleted(
 def _calls(pgdl: Pgdl, *arguments: str) -> set[tuple[str, str, str, str]]:
     lines = map(json.loads, pgdl("results", "--format", "json", *arguments).out.splitlines())
     return {(line["submission"], line["task"], line["model"], line["outcome"]) for line in lines}
+
+
+def test_repetitions_are_told_apart_and_the_score_says_how_much_is_luck(
+    pgdl: Pgdl, folder: Path, record: Record
+) -> None:
+    """A failed repetition is named, and changes no score."""
+    write_reference(folder / "task_data")
+    again = [3.5, 2.0, 0.5, 1.0, 5.0, 7.0, 2.0, 8.0]
+    record([*rows("lucky"), *rows("lucky", again, repeat=1), *rows("calm")])
+    ended = pgdl("score", "lucky")
+    line = "toy: own randomness: ±10.7 points; 5 of 8 models called again gave another value"
+    assert (ended.code, ended.lines[0], line in ended.lines) == (0, "lucky: score 29.5418", True)
+    found = json.loads(pgdl("score", "lucky", "--format", "json").out)["own_randomness"]
+    error = found["error"]
+    assert found == {"error": error, "tasks": {"toy": {"error": error, "models": 8, "unsteady": 5}}}
+    assert (f"{error:.1f}", len(str(error)) > 8) == ("10.7", True)
+    assert "own randomness" not in pgdl("score", "calm").out
+    assert "own_randomness" not in json.loads(pgdl("score", "calm", "--format", "json").out)
+    lines = pgdl("results", "--submission", "lucky").lines
+    assert (sum("model_3, repetition 1" in line for line in lines), sum("repetition" in line for line in lines)) == (
+        1,
+        8,
+    )
+    assert [json.loads(line)["repeat"] for line in pgdl("results", "--format", "json").lines].count(1) == 8
+    record([failed("lucky", "model_5", Outcome.TIMEOUT, repeat=2)])
+    for command in ("score", "board"):
+        assert "lucky on toy: failed repetitions, which affect no score: 1 TIMEOUT, on model_5" in pgdl(command).lines
+    assert pgdl("score", "lucky").out.startswith("lucky: score 29.5418\n")

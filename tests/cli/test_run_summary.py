@@ -20,6 +20,7 @@ from pgdl import RunResult, Tally
 from tests.board.board_examples import failed, rows, write_reference
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_submission, make_task
 from tests.records.evaluation_rows import evaluation
+from tests.throwaway import write_submission
 
 
 def recorded(row: Evaluation) -> CallSummary:
@@ -43,18 +44,21 @@ def summary(
 
 
 def test_one_row_per_submission_and_task() -> None:
-    all_ok, text = summary([*rows("b"), *rows("a"), *rows("a", task="second")])
+    """Failures are counted by outcome, the most frequent first; the time is the median of the calls."""
+    all_ok, text = summary([*rows("b"), *rows("a", task=["toy", "second"])])
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert all_ok
     assert lines[1:4] == ["a second 8 of 8 1.50", "a toy 8 of 8 1.50", "b toy 8 of 8 1.50"]
     assert lines[-1] == "Records: results.db"
-
-
-def test_failures_are_counted_by_outcome_the_most_frequent_first() -> None:
     late = [failed("a", f"model_{number}", Outcome.TIMEOUT) for number in (8, 9)]
-    all_ok, text = summary([*rows("a"), failed("a", "model_10", Outcome.CRASH), *late])
+    times = [row for s in (1.0, 2.0, 90.0) for row in rows("b", {f"model_{s}": 1.0}, call_wall_s=s)]
+    all_ok, text = summary([*rows("a"), failed("a", "model_10", Outcome.CRASH), *late, *times])
     assert not all_ok
-    assert text.splitlines()[1].split() == ["a", "toy", "8", "of", "11", "1.50", "2", "TIMEOUT,", "1", "CRASH"]
+    assert [" ".join(line.split()) for line in text.splitlines()][1:3] == [
+        "a toy 8 of 11 1.50 2 TIMEOUT, 1 CRASH", "b toy 3 of 3 2.00",
+    ]  # fmt: skip
+    assert "NOT SANDBOXED" not in text
+    assert "NOT SANDBOXED" in summary(rows("a", sandbox="none"), sandboxed=False)[1]
 
 
 def test_a_notebook_shows_at_most_twenty_lines() -> None:
@@ -71,16 +75,6 @@ def test_a_notebook_shows_at_most_twenty_lines() -> None:
 def test_after_a_failed_call_or_a_refused_submission_not_all_is_well(outcome: Outcome) -> None:
     assert not summary([*rows("a"), failed("b", "model_0", outcome)])[0]
     assert not summary(rows("a"), refused=["b.py: line 1: invalid syntax"])[0]
-
-
-def test_the_time_is_the_median_of_the_calls() -> None:
-    times = [row for s in (1.0, 2.0, 90.0) for row in rows("a", {f"model_{s}": 1.0}, call_wall_s=s)]
-    assert summary(times)[1].splitlines()[1].split()[-1] == "2.00"
-
-
-def test_results_without_a_sandbox_are_called_what_they_are() -> None:
-    assert "NOT SANDBOXED" in summary(rows("a", sandbox="none"), sandboxed=False)[1]
-    assert "NOT SANDBOXED" not in summary(rows("a"))[1]
 
 
 def test_of_a_withheld_task_only_outcomes_are_counted() -> None:
@@ -120,7 +114,7 @@ def test_records_are_let_go_of_when_they_are_shown(pgdl: Pgdl, folder: Path, mon
             most = max(most, sum(one() is not None for one in made))
             yield CallSummary(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
 
-    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    write_submission(folder, "mine")
     monkeypatch.setattr("harness.api.calls.execute", execute)
     monkeypatch.setattr("harness.api.calls.prepare", lambda *_: (SETTINGS, Nowhere()))
     monkeypatch.setattr("harness.api.calls.TaskDirectory", lambda root: Mock(runnable=lambda names: []))

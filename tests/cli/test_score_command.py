@@ -42,27 +42,23 @@ def printed(pgdl: Pgdl, *arguments: object, code: int = 0) -> Any:
     return json.loads(ended.out, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
 
 
-def test_predictions_are_scored_with_all_digits(pgdl: Pgdl, reference: Path, folder: Path) -> None:
-    found = printed(pgdl, "--reference", reference, "--predictions", write_predictions(folder / "mine"))
-    assert found["submission"] == "mine"
-    assert found["score"] == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
+def test_predictions_are_scored_with_all_digits(
+    pgdl: Pgdl, reference: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have the name of their directory, or of a link to it."""
+    made = write_predictions(folder / "alice")
+    (folder / "mallory").symlink_to(made)
+    found = printed(pgdl, "--reference", reference, "--predictions", "mallory")
+    assert found["submission"] == "mallory"
     assert (found["complete"], found["exceeded"]) == (True, False)
-    assert found["tasks"]["toy"]["official"] == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
+    official = pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
+    assert found["score"] == found["tasks"]["toy"]["official"] == official
     assert found["tasks"]["toy"].keys() == {
         "official", "official_pairs", "printed", "printed_subsets", "kendall", "granulated_kendall",
         "granulated_psi", "n_models", "undefined",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("place", ["mallory", "."])
-def test_predictions_have_the_name_of_their_directory_or_of_a_link_to_it(
-    place: str, pgdl: Pgdl, reference: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = write_predictions(folder / "alice")
-    (folder / "mallory").symlink_to(made)
-    monkeypatch.chdir(made if place == "." else folder)
-    found = printed(pgdl, "--reference", reference, "--predictions", place)
-    assert found["submission"] == ("alice" if place == "." else "mallory")
+    monkeypatch.chdir(made)
+    assert printed(pgdl, "--reference", reference, "--predictions", ".")["submission"] == "alice"
 
 
 def test_records_and_predictions_of_the_same_values_have_the_same_score(
@@ -142,23 +138,21 @@ def test_rows_of_other_settings_can_be_told_apart(pgdl: Pgdl, reference: Path, r
 
 def test_only_the_tasks_that_are_asked_for(pgdl: Pgdl, reference: Path, record: Record) -> None:
     write_reference(reference, "second")
+    record(rows("mine", task="other"))
+    assert "no records of these tasks; run `pgdl run SUBMISSION` first" in pgdl("score").refusal()
     record(rows("mine"))
     assert set(printed(pgdl, code=1)["tasks"]) == {"second", "toy"}
     assert set(printed(pgdl, "--task", "toy")["tasks"]) == {"toy"}
 
 
-@pytest.mark.parametrize("outcome", [Outcome.CRASH, Outcome.INFRA_ERROR, Outcome.BAD_VALUE])
-def test_a_task_without_a_score_is_said_and_ends_with_1(
-    outcome: Outcome, pgdl: Pgdl, reference: Path, record: Record
-) -> None:
-    record([*rows("mine"), failed("mine", "model_4", outcome)])
+def test_a_task_without_a_score_is_said_and_ends_with_1(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record([*rows("mine"), failed("mine", "model_4", Outcome.CRASH)])
+    why = "1 of 8 calls gave no value (model_4: CRASH)"
     found = printed(pgdl, code=1)
-    assert (found["score"], found["complete"]) == (None, False)
-    assert found["tasks"] == {"toy": {"failed": f"1 of 8 calls gave no value (model_4: {outcome})"}}
+    assert (found["score"], found["complete"], found["tasks"]) == (None, False, {"toy": {"failed": why}})
     ended = pgdl("score")
-    assert ended.code == 1
-    assert ended.out.startswith("mine: score none")
-    assert f"No score: 1 of 8 calls gave no value (model_4: {outcome})" in ended.out
+    assert (ended.code, ended.lines[0].partition(",")[0][:16]) == (1, "mine: score none")
+    assert f"No score: {why}" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -194,21 +188,6 @@ def test_infinite_predictions_are_scored_by_their_order(pgdl: Pgdl, reference: P
 
 
 @pytest.mark.parametrize(
-    ("values", "problem"),
-    [
-        ({"model_8": 1.0}, "models that the reference data does not know: found model_8"),
-        ({"model_0": "high"}, "model_0: expected a number or 'EXCEEDED', found 'high'"),
-    ],
-)
-def test_wrong_predictions_end_with_2(
-    values: dict[str, Any], problem: str, pgdl: Pgdl, reference: Path, folder: Path
-) -> None:
-    directory = write_predictions(folder / "mine", values)
-    refusal = pgdl("score", "--predictions", directory).refusal()
-    assert refusal == f"pgdl: {directory / 'toy.predict'}: {problem}\n"
-
-
-@pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["--predictions", "mine"], "mine: no such directory: expected a directory with TASK.predict files"),
@@ -225,11 +204,6 @@ def test_wrong_arguments_end_with_2(
 ) -> None:
     record(rows("mine"))
     assert problem in pgdl("score", *arguments).refusal()
-
-
-def test_records_of_other_tasks_only(pgdl: Pgdl, reference: Path, record: Record) -> None:
-    record(rows("mine", task="other"))
-    assert "no records of these tasks; run `pgdl run SUBMISSION` first" in pgdl("score").refusal()
 
 
 @pytest.mark.parametrize("source", ["records", "predictions"])

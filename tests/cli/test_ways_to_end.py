@@ -1,4 +1,4 @@
-"""Tests of exit codes, and of one-line errors for typing errors, full disks and read-only places."""
+"""Tests of exit codes, and of one-line errors for typing errors, full disks and places that cannot be written."""
 
 import errno
 import os
@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from in_process import Pgdl, Record
@@ -15,6 +16,16 @@ from tests.board.board_examples import rows, write_reference
 from tests.throwaway import make_task
 
 ROOT = Path(__file__).parents[2]
+
+
+def program(
+    *arguments: object, output: int = subprocess.PIPE, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run `python ARGUMENTS` in a process that imports the program from this checkout."""
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)], stdout=output, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -60,35 +71,56 @@ def test_senseless_numbers_are_refused(option: str, value: str, problem: str, pg
 def test_an_argument_that_no_file_can_have(argument: str, pgdl: Pgdl, folder: Path) -> None:
     (folder / "a").mkdir()
     pgdl("run", argument).refusal()
+    for command in (("board", "--tasks"), ("task", "show"), ("task", "build", "--output", "o")):
+        assert ": File name too long" in pgdl(*command, "x" * 300).refusal()
 
 
-@pytest.mark.parametrize("command", [("board", "--tasks"), ("task", "show"), ("task", "build", "--output", "o")])
-def test_a_path_that_is_too_long(command: tuple[str, ...], pgdl: Pgdl, folder: Path) -> None:
-    assert ": File name too long" in pgdl(*command, "x" * 300).refusal()
+OUTPUTS = (
+    "ci --head main --output {}", "board --output {}", "board --html {}", "report --html {}", "overfit t --output {}",
+    "invariance t --output {}", "testbed t --data d --output {}", "compare --recorded --output {}/table",
+    "compare --measures num_params --output {}/table", "codabench collect c.toml exports --html {}",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("place", ["file", "/proc/no"])
-def test_places_where_no_task_can_be_built(place: str, pgdl: Pgdl, folder: Path) -> None:
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_a_directory_that_cannot_be_made_is_refused_before_any_long_work(
+    command: str, pgdl: Pgdl, folder: Path
+) -> None:
     (folder / "file").touch()
-    recipe = ROOT / "task_data" / "recipes" / "digits_vgg.toml"
-    assert "cannot be written" in pgdl("task", "build", recipe, "--output", place).refusal()
+    assert pgdl(*command.format("file/out").split()).refusal().startswith("pgdl: file/out: cannot be created: ")
 
 
 @pytest.mark.usefixtures("known_shapes")
-def test_a_page_that_cannot_be_written(pgdl: Pgdl, folder: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_a_directory_that_cannot_be_written_is_refused(pgdl: Pgdl, folder: Path) -> None:
+    for command in ("ci --head main --output {}", "report --html {}", "compare --output {}/table"):
+        refusal = pgdl(*command.format("/proc/sys").split()).refusal()
+        assert refusal.startswith("pgdl: /proc/sys: cannot be written: ")
     make_task(folder)
+    (folder / "file").touch()
+    for place in ("file", "/proc/no"):
+        recipe = ROOT / "task_data" / "recipes" / "digits_vgg.toml"
+        assert "cannot be written" in pgdl("task", "build", recipe, "--output", place).refusal()
     refusal = pgdl("task", "show", ".", "--html", "/proc/page.html").refusal()
     assert refusal == "pgdl: /proc/page.html: cannot be written: No such file or directory\n"
 
 
-def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("oops")
+@pytest.mark.parametrize("command", ["ci --head main --output out", "board --html out/site"])
+@pytest.mark.parametrize("name", ["mine.txt", ".git"])
+def test_a_site_with_other_files_is_refused_first(command: str, name: str, pgdl: Pgdl, folder: Path) -> None:
+    for file in ("data/site.json", "index.html", f"{name}/file"):
+        (folder / "out/site" / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "out/site" / file).touch()
+    said = f"out/site: not only a site: expected no other files, found {name}; move it away, or name"
+    assert said in pgdl(*command.split()).refusal()
+    assert [file for file in ("index.html", f"{name}/file") if not (folder / "out/site" / file).exists()] == []
 
+
+def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = Mock(side_effect=ZeroDivisionError("oops"))
     monkeypatch.setattr("harness.cli.measure_tables.print_measures", broken)
     ended = pgdl("measures")
-    assert ended.code == 70
-    assert ended.err.startswith("Traceback (most recent call last):")
+    assert (ended.code, ended.err.partition("\n")[0]) == (70, "Traceback (most recent call last):")
     assert "ZeroDivisionError: oops" in ended.err
     assert ended.err.endswith("pgdl: this is a bug\n")
 
@@ -105,54 +137,40 @@ def test_a_full_standard_output(folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     record(rows("mine"))
     with open("/dev/full", "w") as full:  # noqa: PTH123
-        done = subprocess.run([sys.executable, "-m", "pgdl", "board"], stdout=full, stderr=subprocess.PIPE,
-                              text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
+        done = program("-m", "pgdl", "board", output=full.fileno())
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "standard output: No space left on device" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["json", "table"])
-def test_a_reader_that_has_seen_enough(form: str, folder: Path, record: Record) -> None:
+def test_a_reader_that_has_seen_enough(form: str, record: Record) -> None:
     record([row for number in range(200) for row in rows(f"submission_{number}", output_tail="x" * 100)])
     read, write = os.pipe()
     os.close(read)
-    with open(write) as nobody_reads:  # noqa: PTH123 - a descriptor
-        done = subprocess.run(
-            [sys.executable, "-m", "pgdl", "results", "--format", form], stdout=nobody_reads, stderr=subprocess.PIPE,
-            text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
+    done = program("-m", "pgdl", "results", "--format", form, output=write)
+    os.close(write)
     assert (done.returncode, done.stderr) == (141, "")
 
 
-def test_a_locale_that_lacks_characters(folder: Path) -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run([sys.executable, "-m", "pgdl", "help", "runtimes"], capture_output=True, env=environment)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b" ? A measure may return a scalar tensor of the framework, on any device." in done.stdout
+def test_a_locale_that_lacks_characters() -> None:
+    done = program("-m", "pgdl", "help", "runtimes", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert " ? A measure may return a scalar tensor of the framework, on any device." in done.stdout
 
 
 @pytest.mark.parametrize(
     ("error", "remedy"),
-    [
-        (OSError(errno.EMFILE, "Too many files"), "ulimit -n"),
-        (RuntimeError("can't start new thread"), "ulimit -u"),
-    ],
+    [(OSError(errno.EMFILE, "Too many files"), "ulimit -n"), (RuntimeError("can't start new thread"), "ulimit -u")],
 )
 def test_limits_of_the_system_are_named(
-    error: Exception, remedy: str, folder: Path, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch
+    error: Exception, remedy: str, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr("harness.cli.main.LazyGroup.get_command", fail)
+    monkeypatch.setattr("harness.cli.main.LazyGroup.get_command", Mock(side_effect=error))
     assert remedy in pgdl("results").refusal()
 
 
 def test_an_interpreter_without_docstrings() -> None:
-    done = subprocess.run(
-        [sys.executable, "-OO", "-c", "import pgdl"], capture_output=True, text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "harness" / "public")},
-    )  # fmt: skip
+    done = program("-OO", "-c", "import pgdl", PYTHONPATH=str(ROOT / "harness" / "public"))
     assert done.stderr.splitlines()[-1].startswith("ImportError: the help and the formulas of pgdl are docstrings")
 
 
@@ -160,11 +178,7 @@ def test_an_interpreter_without_docstrings() -> None:
 def test_somebody_elses_package_of_our_name(name: str, folder: Path) -> None:
     (folder / name).mkdir()
     (folder / name / "__init__.py").touch()
-    path = f"{folder}:{ROOT}"
-    done = subprocess.run(
-        [Path(sys.executable).with_name("pgdl"), "measures"], capture_output=True, text=True, cwd=folder,
-        env=os.environ | {"PYTHONPATH": path},
-    )  # fmt: skip
+    done = program(Path(sys.executable).with_name("pgdl"), "measures", PYTHONPATH=f"{folder}:{ROOT}")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert f"{folder}/{name}/__init__.py: another package is called '{name}'" in done.stderr
 

@@ -16,6 +16,7 @@ from unittest import mock
 
 import psutil
 import pytest
+from throwaway import write_submission as write_submission
 
 from harness.cli.main import main
 from harness.processes.runtimes import QUICKEST, installed_runtime
@@ -46,14 +47,6 @@ def run_here(arguments: list[str], environment: dict[str, str], directory: Path)
         printed, errors = (text.buffer.getvalue().decode() for text in (out, err))
     assert isinstance(ended.value.code, int)
     return subprocess.CompletedProcess(arguments, ended.value.code, printed, errors)
-
-
-def write_submission(directory: Path, name: str, body: str) -> Path:
-    """Write NAME.py, whose function `complexity` has this body."""
-    lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
-    path = directory / f"{name}.py"
-    path.write_text(f"def complexity(model, dataset):\n{lines}\n")
-    return path
 
 
 def records(database: Path) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Tests of measure files as they were written in 2020: arguments, imports, and old names of Python and NumPy."""
+"""Tests of measure files as they were written in 2020: their arguments, imports, and files beside them."""
 
 import json
 
@@ -26,47 +26,6 @@ def complexity(model, dataset, program_dir, measure='margin', augment=None):
     "metadata": "description: Provides prediction model to be executed by the ingestion program",
 }
 
-#: A measure that relies on names which are gone.
-OLD_NAMES = """
-import collections, time
-import numpy as np
-import PIL.Image
-
-def complexity(model, dataset):
-    began, total = time.clock(), np.float(0)
-    for images, labels in dataset.batch(8):
-        size = np.round(np.sqrt(images.shape[1])).astype(np.int)
-        erased = images.numpy()
-        erased[:, :size] = 0
-        kept = np.in1d(labels, [0, 1])
-        total += np.asscalar(np.sum(erased[kept])) if np.sometrue(kept) else np.NaN
-    assert isinstance([], collections.Iterable) and time.clock() >= began
-    return total
-"""
-
-#: A measure that knows Keras by its old names, and draws with a seed of its own.
-OLD_KERAS = """
-import keras
-import numpy as np
-import tensorflow as tf
-from tensorflow.python.keras.layers import Dense
-
-def complexity(model, dataset):
-    assert all(isinstance(layer, Dense) and isinstance(layer, keras.layers.Dense) for layer in model.layers)
-    assert np.array(model.get_weights()).dtype == object
-    optimizer = tf.keras.optimizers.SGD(lr=0.5, decay=1e-4)
-    return float(optimizer.lr) + float(tf.random.normal([1], seed=1)[0])
-"""
-
-#: A measure that shows how far it is.
-PROGRESS = """
-from tqdm import tqdm, trange
-
-def complexity(model, dataset, *, program_dir='not asked for by position'):
-    for _ in trange(3):
-        seen = sum(1 for _ in tqdm(dataset.batch(8), desc='batches'))
-    return float(seen) if program_dir == 'not asked for by position' else 0.0
-"""
 
 #: A measure that keeps files beside itself, and a count between calls.
 BESIDE = """
@@ -90,9 +49,11 @@ def complexity(model, dataset, program_dir):
 GRADIENTS = """
 import numpy as np
 import tensorflow as tf
+from tqdm import tqdm
 
 
-def complexity(model, dataset):
+def complexity(model, dataset, *, program_dir='not asked for by position'):
+    assert program_dir == 'not asked for by position'
     @tf.function
     def predict(x):
         with tf.GradientTape(persistent=True) as tape:
@@ -100,7 +61,7 @@ def complexity(model, dataset):
         return [tape.batch_jacobian(logits, layer._last_seen_input) for layer in model.layers]
 
     total = 0.0
-    for x, y in dataset.batch(8, drop_remainder=True):
+    for x, y in tqdm(dataset.batch(8, drop_remainder=True), desc='batches'):
         assert x.dtype == tf.float32 and y.dtype == tf.int32
         total += sum(float(tf.reduce_mean(tf.square(j))) for j in predict(x))
     groups = [iter(dataset.filter(lambda x, y, k=k: tf.equal(y, k)).batch(4)) for k in range(3)]
@@ -135,12 +96,8 @@ def rows(tmp_path_factory, one_model, pgdl, sandbox):
     submissions = [
         write(directory / "several_3", SEVERAL_FILES),
         write(directory / "several_2", SEVERAL_FILES | {"metadata": f"{described}\nkeras: 2\n"}),
-        write(directory / "names_3", {"complexity.py": OLD_NAMES}),
-        write(directory / "names_2", {"complexity.py": OLD_NAMES, "metadata": "keras: 2"}),
-        write(directory / "keras_2", {"complexity.py": OLD_KERAS, "metadata": "keras: 2"}),
         write(directory / "beside_2", {"complexity.py": BESIDE, "metadata": "keras: 2"}),
         write(directory / "beside_3", {"complexity.py": BESIDE.replace("from model_utils", "#")}),
-        write(directory / "progress", {"complexity.py": PROGRESS}),
         write(directory / "gradients_2", {"complexity.py": GRADIENTS, "metadata": "keras: 2"}),
         write(directory / "gradients_3", {"complexity.py": GRADIENTS, "metadata": "keras: 3"}),
     ]
@@ -157,25 +114,15 @@ def test_a_measure_gets_its_directory_if_it_takes_it(rows, version):
     assert row["value"] == 1.5 * 2
 
 
-def test_names_of_2020_are_there_with_keras_2_and_with_that_alone(rows):
-    assert (rows["names_2"]["outcome"], rows["names_2"]["message"]) == ("OK", "")
-    assert rows["names_3"]["outcome"] == "EXCEPTION"
-    assert "has no attribute 'clock'" in rows["names_3"]["message"]
-    assert rows["names_3"]["message"].endswith(
-        "(code of 2020? `keras: 2`, and no other runtime, in its metadata gives it what it expects)"
-    )
-
-
 @pytest.mark.parametrize(("version", "runtime"), [(2, "keras2"), (3, "tensorflow")])
 def test_a_measure_file_of_the_competition_runs_unmodified(rows, version, runtime):
+    """A record says whether the measure was given names of 2020."""
     row = rows[f"gradients_{version}"]
     assert (row["runtime"], row["outcome"], row["message"]) == (runtime, "OK", "")
-    assert json.loads(row["environment"])["keras"].split(".")[0] == str(version)
-
-
-def test_keras_by_its_old_names(rows):
-    assert (rows["keras_2"]["outcome"], rows["keras_2"]["message"]) == ("OK", "")
-    assert rows["keras_2"]["value"] == pytest.approx(0.5 - 0.8113182)
+    environment = json.loads(row["environment"])
+    assert environment["keras"].split(".")[0] == str(version)
+    assert environment.get("names_of") == ("2020" if version == 2 else None)
+    assert "batches: 100%" in row["output_tail"]
 
 
 def test_a_measure_of_2020_writes_beside_itself_and_no_other_call_sees_it(rows):
@@ -184,13 +131,3 @@ def test_a_measure_of_2020_writes_beside_itself_and_no_other_call_sees_it(rows):
     assert "set_intra_op_parallelism_threads has no effect" in rows["beside_2"]["output_tail"]
     assert rows["beside_3"]["outcome"] == "FORBIDDEN"
     assert "cache.txt' (in the sandbox only /tmp can be written to) (code of 2020? `k" in rows["beside_3"]["message"]
-
-
-def test_a_record_says_whether_it_was_given_them(rows):
-    given = {name: json.loads(row["environment"]).get("names_of") for name, row in rows.items()}
-    assert given == {name: "2020" if name.endswith("_2") else None for name in rows}
-
-
-def test_tqdm_is_there(rows):
-    assert (rows["progress"]["outcome"], rows["progress"]["value"]) == ("OK", 3.0)
-    assert "batches: 100%" in rows["progress"]["output_tail"]

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from matrix import rest
 from real_runs import records, write_submission
 from throwaway import make_task
 
@@ -37,11 +36,10 @@ def stored(directory: Path) -> bytes:
     return b"".join(path.read_bytes() for path in files)
 
 
-@pytest.mark.parametrize("withhold", ["auto", rest("never")])
-def test_run_and_board(tmp_path, hidden, pgdl, withhold):
+def test_run_and_board(tmp_path, hidden, pgdl):
     submission = write_submission(tmp_path, "talker", BODY)
     constant = write_submission(tmp_path, "quiet", "print('SECRET')\nreturn 4711.0")
-    shared = ("--tasks", hidden, "--results", tmp_path / "results.db", "--withhold", withhold)
+    shared = ("--tasks", hidden, "--results", tmp_path / "results.db")
     commands = [
         ("run", submission, constant, *shared),
         ("run", submission, constant, *shared),  # everything is recorded already
@@ -55,10 +53,6 @@ def test_run_and_board(tmp_path, hidden, pgdl, withhold):
     rows = records(tmp_path / "results.db")
     assert sorted(row["outcome"] for row in rows if row["submission"] == "talker") == ["EXCEPTION"] * 4 + ["OK"] * 4
     assert {row["value"] for row in rows} == {None, 4711.0, 4715.25, 4717.25}, "scoring needs it"
-    if withhold == "never":
-        assert "SECRET" in printed
-        assert b"SECRET" in stored(tmp_path)
-        return
     assert [text for text in TELLING if text in printed] == []
     assert b"SECRET" not in stored(tmp_path)
     assert {(row["message"], row["output_tail"]) for row in rows} == {("withheld", "")}
@@ -71,10 +65,8 @@ def test_check(tmp_path, hidden, pgdl, withhold):
     submission = write_submission(tmp_path, "talker", BODY)
     done = pgdl("check", submission, "--tasks", hidden, "--models", 8, "--withhold", withhold)
     assert done.returncode == 1
-    told = [text for text in TELLING if text in done.stdout + done.stderr]
-    if withhold == "never":
-        assert set(told) >= {"SECRET", "ValueError", "model_"}
-        return
-    assert told == []
-    assert done.stdout.splitlines()[0] == "tiny: 4 EXCEPTION, 4 OK"
-    assert "talker does not pass" in done.stdout
+    told = {text for text in TELLING if text in done.stdout + done.stderr}
+    assert told >= {"SECRET", "ValueError", "model_"} if withhold == "never" else told == set()
+    if withhold == "auto":
+        assert done.stdout.splitlines()[0] == "tiny: 4 EXCEPTION, 4 OK"
+        assert "talker does not pass" in done.stdout

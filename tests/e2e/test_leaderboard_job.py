@@ -124,14 +124,6 @@ def test_a_new_and_a_changed_submission(job):
     assert {"leaderboard.csv", "leaderboard.md", "leaderboard.parquet", "leaderboard.tex"} < set(ended.files)
 
 
-def test_a_removed_submission_leaves_the_board(job):
-    head = job.repo.commit({"submissions/other.py": f"{LAYERS}# no rename\n"}, job.base)
-    ended = job.run("--base", "main", "--head", head)
-    assert ended.code == 0, ended.err
-    assert ended.board == ["other", "vc_dim"]
-    assert "| `first` | `removed` | 1 → - | 0.00 → - |" in ended.files["comment.md"]
-
-
 def test_rules_are_broken_after_all_work_is_recorded(job):
     before = len(records(job.results))
     files = {"submissions/low.py": LAYERS, "submissions/curious.py": curious(job), "tool.py": "x"}

@@ -32,6 +32,8 @@ def test_as_json_more_passes_take_longer_and_spectra_are_not_known(tasks: Path, 
     content = json.loads(done.stdout)
     assert (content["task"], [one["examples"] for one in content["timed"]]) == ("tiny", [300, 300])
     found = {one["name"]: one for one in content["measures"]}
+    done = pgdl("measures", "num_params", "--tasks", tasks, "--format", "json")
+    assert [one["name"] for one in json.loads(done.stdout)["measures"]] == ["num_params"]
     assert found["num_params"]["smallest_s"] < found["gi_intra_l0"]["smallest_s"] < found["pacbayes_orig"]["smallest_s"]
     assert found["cross_entropy"]["memory_bytes"] > 2**27
     assert (found["alpha"]["smallest_s"], found["pacbayes_orig"]["memory_bytes"]) == (None, None)
@@ -41,12 +43,6 @@ def test_as_json_more_passes_take_longer_and_spectra_are_not_known(tasks: Path, 
     assert {one["name"] for one in of_cost["measures"]} == {
         n for n, m in baselines.MEASURES.items() if m.cost == "many"
     }
-
-
-def test_of_one_measure(tasks: Path, pgdl: Any) -> None:
-    done = pgdl("measures", "num_params", "--tasks", tasks, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    assert [one["name"] for one in json.loads(done.stdout)["measures"]] == ["num_params"]
 
 
 def test_a_forecast_is_of_one_task_that_is_not_hidden(tmp_path: Path, tasks: Path, pgdl: Any) -> None:

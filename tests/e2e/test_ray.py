@@ -120,21 +120,16 @@ def test_an_interrupt_ends_everything(tmp_path, four_models, start, address):
 
 
 @pytest.mark.rest
-def test_an_address_where_nothing_is(tmp_path, four_models, program):
+def test_an_address_where_nothing_is_and_what_is_no_address(tmp_path, four_models, program):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    done = program("run", "random", "--tasks", four_models, "--executor", "ray", "--ray-address", address, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (
-        2, f"pgdl: no Ray cluster at {address}: Connection refused; start one with `ray start --head`, or name its "
-        "address with --ray-address\n",
-    )  # fmt: skip
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("address", ["ray://127.0.0.1:10001", "somewhere", "me:S3C@canary@127.0.0.1:1"])
-def test_what_is_no_address(tmp_path, four_models, program, address):
-    done = program("run", "random", "--tasks", four_models, "--executor", "ray", "--ray-address", address, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith("pgdl: --ray-address, or RAY_ADDRESS: expected HOST:PORT, or auto; write it as `ray")
-    assert "canary" not in done.stderr
+        nothing = f"127.0.0.1:{free.getsockname()[1]}"
+    arguments = ["run", "random", "--tasks", four_models, "--executor", "ray", "--ray-address"]
+    for address, said in (
+        (nothing, f"no Ray cluster at {nothing}: Connection refused; start one with `ray start --head`, or name its"),
+        *((odd, "--ray-address, or RAY_ADDRESS: expected HOST:PORT, or auto; write it as `ray")
+          for odd in ("ray://127.0.0.1:10001", "somewhere", "me:S3C@canary@127.0.0.1:1")),
+    ):  # fmt: skip
+        done = program(*arguments, address, cwd=tmp_path)
+        assert (done.returncode, done.stderr.count("\n"), done.stderr.startswith(f"pgdl: {said}")) == (2, 1, True)
+        assert "canary" not in done.stderr

@@ -69,19 +69,6 @@ def test_a_killed_harness_takes_an_endless_submission_with_it(tmp_path, one_mode
     wait_for(lambda: not alive(below), "the end of every sandbox")
 
 
-def test_the_same_command_again_computes_nothing_a_changed_file_or_force_everything(tmp_path, one_model, pgdl):
-    submission, database = write_submission(tmp_path, "quick", "return 1.0"), tmp_path / "results.db"
-    arguments = ("run", submission, "--tasks", one_model, "--results", database)
-    assert pgdl(*arguments).returncode == 0
-    first = records(database)
-    assert pgdl(*arguments).returncode == 0
-    assert records(database) == first
-    write_submission(tmp_path, "quick", "return 2.0")
-    for more in ([], ["--force"]):
-        assert pgdl(*arguments, *more).returncode == 0
-    assert [row["value"] for row in records(database)] == [1.0, 2.0, 2.0]
-
-
 @pytest.mark.rest
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a file system that is full")
 def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(tmp_path, competition, environment):

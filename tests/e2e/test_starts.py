@@ -3,7 +3,6 @@
 import pytest
 from matrix import full, rest
 from real_runs import records, write_submission
-from throwaway import make_task
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
@@ -34,12 +33,6 @@ def test_values_are_the_same_to_the_last_bit(tmp_path, one_model, pgdl, runtime)
     assert (fast[0]["sandbox"], fresh[0]["sandbox"]) == ("bubblewrap/fast", "bubblewrap/fresh")
     assert fast[0]["value"] == fresh[0]["value"]
     assert fast[0]["key"] == fresh[0]["key"]
-
-
-def test_another_seed_gives_another_value(tmp_path, one_model, pgdl):
-    first = run(pgdl, tmp_path, one_model, DRAWS, "fast", "--seed", 1)
-    both = run(pgdl, tmp_path, one_model, DRAWS, "fast", "--seed", 2)
-    assert first[0]["value"] != both[1]["value"]
 
 
 def test_no_call_sees_what_another_left(tmp_path, competition, pgdl):
@@ -76,9 +69,9 @@ def test_the_control_channel_has_the_same_descriptor_in_every_call(tmp_path, one
 MEASURES = ("num_params", "random", "distance_from_init", "jacobian_norm")
 
 
-def run_measures(pgdl, tasks, database, *measures, code=0):
+def run_measures(pgdl, tasks, database, *measures):
     done = pgdl("run", *measures, "--tasks", tasks, "--results", database)
-    assert done.returncode == code, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     return {(row["submission"], row["model"]): row for row in records(database)}
 
 
@@ -96,15 +89,6 @@ def test_a_sandbox_is_started_once_for_each_model(tmp_path, four_models, pgdl):
     assert sum(row["startup_wall_s"] > 0 for row in rows) == 4
     assert all(row["call_wall_s"] > 0 for row in rows)
     assert all(row["peak_memory_bytes"] > 0 for row in rows)
-
-
-def test_a_measure_that_cannot_be_computed_leaves_the_others(tmp_path, pgdl):
-    tasks = tmp_path / "tasks"
-    make_task(tasks, n_models=4, initial_weights=False)
-    rows = run_measures(pgdl, tasks, tmp_path / "r.db", *MEASURES, code=1)
-    outcomes = {name: {row["outcome"] for (measure, _), row in rows.items() if measure == name} for name in MEASURES}
-    assert outcomes.pop("distance_from_init") == {"EXCEPTION"}
-    assert set(map(frozenset, outcomes.values())) == {frozenset({"OK"})}
 
 
 def test_a_call_over_its_limit_ends_the_sandbox_and_the_others_get_another(tmp_path, one_model, pgdl):

@@ -116,41 +116,22 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     assert "official score: expected one model in every cell" in scored
 
 
-@pytest.fixture
-def two_runs(place, start, tmp_path):
-    """Start two runs of one submission, and return when the second waits for a call of the first.
-
-    The values are both processes, the thread that reads the second run's output, and the list of lines read.
-    """
+def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, start, tmp_path):
+    """The second run waits for a call of the first, ends with all records, and repeats no call of the first."""
     mine = write_submission(place.directory, "mine", WAITS + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
     first = start("run", mine, *shared)
     wait_for(lambda: bool(waiting(first)), "a call of the first run")
+    go_on(first)
+    wait_for(lambda: bool(records(tmp_path / "r.db")) and bool(waiting(first)), "a record and another call")
     second, lines = start("run", mine, *shared), []
     reader = threading.Thread(target=lambda: lines.extend(second.stdout))
     reader.start()
     wait_for(lambda: go_on(second) or any("another run is making" in line for line in lines), "the second run to wait")
-    return first, second, reader, lines
-
-
-def require_all_calls_once(second, reader, lines, database):
+    first.kill()
+    wait_for(lambda: go_on(second) or second.poll() is not None, "the end of the second run")
     reader.join()
     assert second.wait(240) == 0, lines
     assert any("8 of 8" in line for line in lines)
-    rows = records(database)
+    rows = records(tmp_path / "r.db")
     assert len(rows) == len({row["key"] for row in rows}) == 8
-
-
-def test_two_runs_at_once_share_the_work(two_runs, tmp_path):
-    """The second run ends with all records, and repeats no call of the first."""
-    first, *second = two_runs
-    wait_for(lambda: go_on(first) or first.poll() is not None, "the end of the first run")
-    assert first.returncode == 0
-    require_all_calls_once(*second, tmp_path / "r.db")
-
-
-def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(two_runs, tmp_path):
-    first, second, *lines = two_runs
-    first.kill()
-    wait_for(lambda: go_on(second) or second.poll() is not None, "the end of the second run")
-    require_all_calls_once(second, *lines, tmp_path / "r.db")

@@ -18,9 +18,8 @@ def installed(machine):
     for program in ("ruff", "mypy", "python", "pgdl"):
         machine.add(program, directory=venv / "bin")
     machine.add("bwrap")
-    (venv / ".installed").touch()
-    (venv / ".tensorflow").touch()
-    (venv / ".sphinx").touch()
+    for mark in (".installed", ".tensorflow", ".sphinx"):
+        (venv / mark).touch()
     machine.add("setup", directory=machine.checkout / ".ci")
     return venv
 
@@ -32,7 +31,7 @@ def test_make_alone_lists_the_targets(machine):
 
 
 def test_demo_runs_baselines_and_writes_the_board(machine):
-    installed(machine)
+    venv = installed(machine)
     assert machine.run("make", "demo").returncode == 0
     probe, run, board, verify = machine.calls()
     assert probe == "python -m harness.sandbox"
@@ -46,6 +45,11 @@ def test_demo_runs_baselines_and_writes_the_board(machine):
     assert verify == "pgdl verify build/demo/site"
     assert machine.run("make", "demo-full").returncode == 0
     assert machine.calls()[-1].startswith("pgdl compare --measures all --tasks task_data")
+    machine.add("python", "echo bubblewrap is not installed; exit 2", directory=venv / "bin")
+    ended = machine.run("make", "demo")
+    assert any(call.startswith("pgdl run") and call.endswith(" --unsafe-no-sandbox") for call in machine.calls())
+    assert "No working sandbox: bubblewrap is not installed" in ended.stderr
+    assert "WITHOUT A SANDBOX" in ended.stderr
 
 
 def test_pictures_are_drawn_from_a_board_and_a_comparison(machine):
@@ -62,15 +66,6 @@ def test_pictures_are_drawn_from_a_board_and_a_comparison(machine):
     assert drawn == "python .ci/draw_board.py"
     assert (machine.checkout / "docs" / "board.svg").read_text() == "printed\n"
     assert (machine.checkout / "docs" / "comparison.svg").exists()
-
-
-def test_demo_without_a_sandbox_says_so(machine):
-    venv = installed(machine)
-    machine.add("python", "echo bubblewrap is not installed; exit 2", directory=venv / "bin")
-    ended = machine.run("make", "demo")
-    assert any(call.startswith("pgdl run") and call.endswith(" --unsafe-no-sandbox") for call in machine.calls())
-    assert "No working sandbox: bubblewrap is not installed" in ended.stderr
-    assert "WITHOUT A SANDBOX" in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -121,32 +116,26 @@ def test_setup_is_done_once_and_again_when_what_is_installed_changes(machine):
         assert machine.calls() == []
 
 
-def test_the_demo_installs_one_framework_unless_all_are_there(machine):
-    venv = installed(machine)
+def test_the_demo_installs_one_framework_unless_all_are_there_and_only_the_documentation_its_tool(machine):
+    venv, extras = installed(machine), machine.checkout / "extras"
     machine.add("setup", 'echo "$EXTRAS" >> extras', directory=machine.checkout / ".ci")
     (venv / ".tensorflow").unlink()
     machine.run("make", "demo")
     assert "setup .venv" in machine.calls()
-    assert (machine.checkout / "extras").read_text() == "tensorflow\n"
+    assert extras.read_text() == "tensorflow\n"
     (venv / ".tensorflow").unlink()
     (venv / ".installed").unlink()
     machine.run("make", "setup")
-    assert (machine.checkout / "extras").read_text() == "tensorflow\n\n"
+    assert extras.read_text() == "tensorflow\n\n"
     machine.calls()
-    machine.run("make", "demo")
-    assert "setup .venv" not in machine.calls()
-
-
-def test_only_the_documentation_installs_its_tool(machine):
-    venv = installed(machine)
-    machine.add("setup", 'echo "$EXTRAS" >> extras', directory=machine.checkout / ".ci")
+    extras.unlink()
     (venv / ".sphinx").unlink()
     for target in ("demo", "test"):
         machine.run("make", target)
-    assert not (machine.checkout / "extras").exists()
-    machine.calls()
+    assert "setup .venv" not in machine.calls()
+    assert not extras.exists()
     assert machine.run("make", "docs").returncode == 0
-    assert (machine.checkout / "extras").read_text() == "docs\n"
+    assert extras.read_text() == "docs\n"
     assert machine.calls() == ["setup .venv", "python -m sphinx -W --keep-going -q -c docs . build/docs"]
 
 
@@ -197,36 +186,29 @@ def pretending(version):
 
 
 @pytest.mark.parametrize("manager", MANAGERS)
-@pytest.mark.parametrize("user", [ROOT_USER, ORDINARY_USER], ids=["root", "a sudo that asks nothing"])
-def test_packages_are_installed(machine, manager, user):
+def test_packages_are_installed_or_the_command_is_told(machine, manager):
+    """Root and a sudo that asks nothing install; without sudo, and if it asks for a password, nothing is called."""
     machine.add(manager)
-    machine.add("id", user)
     machine.add("true")
-    machine.add("sudo", '[ "$1" = -n ] && shift && exec "$@"')
-    assert machine.run(".ci/install", "bubblewrap").returncode == 0
-    assert machine.calls()[-1] == MANAGERS[manager]
-
-
-@pytest.mark.parametrize("manager", MANAGERS)
-@pytest.mark.parametrize("sudo", ["missing", "asks for a password"])
-def test_who_may_not_install_is_told_the_command(machine, manager, sudo):
-    machine.add(manager)
     machine.add("id", ORDINARY_USER)
-    if sudo != "missing":
-        machine.add("sudo", "echo 'sudo: a password is required' >&2; exit 1")
-    ended = machine.run(".ci/install", "bubblewrap")
     verb = "-S" if manager == "pacman" else "add" if manager == "apk" else "install"
-    assert ended.returncode == 1
-    assert ended.stderr == f"bubblewrap: not installed; install it with: sudo {manager} {verb} bubblewrap\n"
-    assert not any(call.startswith(manager) for call in machine.calls())
-
-
-def test_a_system_without_a_known_package_manager(machine):
-    ended = machine.run(".ci/install", "bubblewrap")
-    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    told = f"bubblewrap: not installed; install it with: sudo {manager} {verb} bubblewrap\n"
+    for sudo in (None, "echo 'sudo: a password is required' >&2; exit 1"):
+        if sudo is not None:
+            machine.add("sudo", sudo)
+        ended = machine.run(".ci/install", "bubblewrap")
+        assert (ended.returncode, ended.stderr) == (1, told)
+        assert not any(call.startswith(manager) for call in machine.calls())
+    machine.add("sudo", '[ "$1" = -n ] && shift && exec "$@"')
+    for user in (ORDINARY_USER, ROOT_USER):
+        machine.add("id", user)
+        assert machine.run(".ci/install", "bubblewrap").returncode == 0
+        assert machine.calls()[-1] == MANAGERS[manager]
 
 
 def test_an_installation_that_fails_is_not_silent(machine):
+    ended = machine.run(".ci/install", "bubblewrap")  # without a known package manager
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
     machine.add("apt-get", "echo 'E: Unable to locate package' >&2; exit 100")
     machine.add("id", ROOT_USER)
     ended = machine.run(".ci/install", "bubblewrap")
@@ -242,44 +224,30 @@ def test_the_newest_python_that_fits_is_taken(machine):
     assert machine.run(".ci/find-python").stdout == "python3.12\n"
 
 
-@pytest.mark.parametrize(("minor", "fits"), [(10, False), (11, True), (12, True), (13, True), (14, False)])
-def test_versions_that_have_wheels_of_tensorflow(machine, minor, fits):
-    machine.add("python3", pretending((3, minor, 0, "final", 0)))
-    assert (machine.run(".ci/find-python").returncode == 0) is fits
+def test_versions_that_have_wheels_of_tensorflow(machine):
+    for given in ([], ["python3.9"]):
+        ended = machine.run(".ci/find-python", *given)
+        assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
+        assert ended.stderr.startswith("python3.9: expected" if given else "expected")
+        assert "make PYTHON=" in ended.stderr
+    fits = {}
+    for minor in range(10, 15):
+        machine.add("python3", pretending((3, minor, 0, "final", 0)))
+        fits[minor] = machine.run(".ci/find-python").returncode == 0
+    assert fits == {10: False, 11: True, 12: True, 13: True, 14: False}
 
 
-@pytest.mark.parametrize("given", [[], ["python3.9"]])
-def test_no_python_that_fits(machine, given):
-    ended = machine.run(".ci/find-python", *given)
-    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
-    assert ended.stderr.startswith("python3.9: expected" if given else "expected")
-    assert "make PYTHON=" in ended.stderr
-
-
-def test_setup_makes_the_environment_at_the_tested_versions(machine):
-    machine.add("python3.11", MAKES_ENVIRONMENTS.format(without_ensurepip=0))
-    assert machine.run(".ci/setup", ".venv").returncode == 0
-    *_, install, compilation = machine.calls()
-    assert install.endswith("--no-compile -c constraints.txt -e .[dev,testbed,tensorflow,jax,torch]")
-    assert compilation.endswith("-m compileall -qq -j 0 .venv/lib")
-
-
-def test_setup_keeps_an_environment_that_works(machine):
+def test_setup_makes_the_environment_at_the_tested_versions_and_keeps_one_that_works(machine):
     machine.add("python3.11", MAKES_ENVIRONMENTS.format(without_ensurepip=0))
     for made in (True, False):
-        machine.run(".ci/setup", ".venv")
-        assert any("-m venv" in call for call in machine.calls()) is made
+        assert machine.run(".ci/setup", ".venv").returncode == 0
+        *others, install, compilation = machine.calls()
+        assert any("-m venv" in call for call in others) is made
+        assert install.endswith("--no-compile -c constraints.txt -e .[dev,testbed,tensorflow,jax,torch]")
+        assert compilation.endswith("-m compileall -qq -j 0 .venv/lib")
 
 
-def test_setup_installs_the_part_of_python_that_debian_leaves_out(machine):
-    machine.add("python3.11", MAKES_ENVIRONMENTS.format(without_ensurepip=1))
-    machine.add("id", ROOT_USER)
-    machine.add("apt-get")
-    assert machine.run(".ci/setup", ".venv").returncode == 0
-    assert any(call.endswith("--no-install-recommends python3.11-venv") for call in machine.calls())
-
-
-def test_setup_names_the_part_of_python_that_it_may_not_install(machine):
+def test_setup_installs_the_part_of_python_that_debian_leaves_out_or_names_it(machine):
     machine.add("python3.11", MAKES_ENVIRONMENTS.format(without_ensurepip=1))
     machine.add("id", ORDINARY_USER)
     machine.add("apt-get")
@@ -287,6 +255,9 @@ def test_setup_names_the_part_of_python_that_it_may_not_install(machine):
     assert ended.returncode == 1
     assert ended.stderr == "python3.11-venv: not installed; install it with: sudo apt-get install python3.11-venv\n"
     assert not (machine.checkout / ".venv").exists()
+    machine.add("id", ROOT_USER)
+    assert machine.run(".ci/setup", ".venv").returncode == 0
+    assert any(call.endswith("--no-install-recommends python3.11-venv") for call in machine.calls())
 
 
 def test_continuous_integration_starts_from_nothing(machine):

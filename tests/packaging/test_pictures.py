@@ -32,7 +32,7 @@ def spread(mean, deviation):
     return {"mean": mean, "deviation": deviation}
 
 
-BOARD = json.dumps({
+BOARD = {
     "rows": [
         row(
             1, "mine", "submission", 9.1, 8.0, 10.2, {"low": 5.0, "high": 15.0, "best_rank": 1, "worst_rank": 2},
@@ -43,51 +43,43 @@ BOARD = json.dumps({
     ],
     "oracle": {"score": spread(20.714, 6.25), "tasks": {"digits": spread(22.12, 7), "toys & <more>": spread(19.3, 6)}},
     "hyperparameters": {"in_sample": {"score": 12.5, "tasks": {"digits": 15.5, "toys & <more>": 9.5}}},
-})  # fmt: skip
+}  # fmt: skip
 
 
-def drawn_board(board):
-    command = [sys.executable, ROOT / ".ci" / "draw_board.py"]
-    return subprocess.run(command, input=board, capture_output=True, text=True, check=True).stdout
+def ran(script, *arguments, given=""):
+    """Run a script of .ci, and return its output."""
+    command = [sys.executable, ROOT / ".ci" / script, *arguments]
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
+
+
+def texts_of(picture):
+    return [element.text for element in ElementTree.fromstring(picture).iter(TEXT)]
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
-def test_pictures_of_the_documents_stand_for_themselves(picture):
+def test_pictures_of_the_documents_stand_for_themselves_and_are_drawn_by_make(picture):
     text = picture.read_text()
     ElementTree.fromstring(text)
     assert "prefers-color-scheme: dark" in text
-    assert "@font-face" not in text
-    assert "@import" not in text
-    assert re.findall(r"url\((?!#)", text) == []
-    assert re.findall(r'href="(?!#)', text) == []
-
-
-def test_every_picture_of_the_documents_is_drawn_by_make():
-    text = (ROOT / "Makefile").read_text()
-    assert [picture.name for picture in PICTURES if f"docs/{picture.name}" not in text] == []
+    assert re.findall(r'@font-face|@import|url\((?!#)|href="(?!#)', text) == []
+    assert f"docs/{picture.name}" in (ROOT / "Makefile").read_text()
 
 
 def test_a_board_is_drawn_line_by_line():
-    texts = [element.text for element in ElementTree.fromstring(drawn_board(BOARD)).iter(TEXT)]
-    assert texts == [
+    """Chance and the oracle are named where they are drawn."""
+    assert texts_of(ran("draw_board.py", given=json.dumps(BOARD))) == [
         *("rank", "submission", "score", "digits", "toys & <more>"),
         *("1", "mine", "9.1", "8.0", "10.2"),
         *("2", "late", "baseline", "4.0", "4.0", "\N{EN DASH}"),
         *("\N{EN DASH}", "never", "baseline", *["\N{EN DASH}"] * 3),
     ]
-
-
-def test_chance_and_the_oracle_are_named_where_they_are_drawn():
-    board = json.loads(BOARD)
-    for row in board["rows"]:
-        row["chance"] = 2.0
-    board["oracle"]["score"] = spread(8.0, 1.0)
-    texts = [element.text for element in ElementTree.fromstring(drawn_board(json.dumps(board))).iter(TEXT)]
+    rows, oracle = [row | {"chance": 2.0} for row in BOARD["rows"]], BOARD["oracle"] | {"score": spread(8.0, 1.0)}
+    texts = texts_of(ran("draw_board.py", given=json.dumps(BOARD | {"rows": rows, "oracle": oracle})))
     assert texts[5:7] == ["chance", "noisy oracle"]
 
 
 def test_marks_and_lines_are_at_scores_and_intervals():
-    picture = drawn_board(BOARD)
+    picture = ran("draw_board.py", given=json.dumps(BOARD))
     found = re.findall(r'<g id="score-([^"]+)">\s*<path d="M ([\d.]+) ', picture)
     marks = {name: float(place) for name, place in found}
     found = re.findall(r'<g id="interval-([^"]+)">\s*<path d="M ([\d.]+) [\d.]+\s+L ([\d.]+) ', picture)
@@ -97,8 +89,6 @@ def test_marks_and_lines_are_at_scores_and_intervals():
     zero = float(start) - 5.0 * scale
     assert marks == pytest.approx({"mine": zero + 9.1 * scale, "late": zero + 4.0 * scale}, abs=0.2)
 
-
-RESULTS = ROOT / ".ci" / "write_results.py"
 
 COMPARISON = """\
 rank,measure,family,score,score:digits_a,score:digits_b,kendall,kendall:digits_a,seconds_per_model,models,failed,outcomes,reason
@@ -118,18 +108,14 @@ VALUES = {
 }
 
 
-#: What `pgdl score --format json` prints, in part.
 CORPORA = {
     "submissions": [
         {"submission": name, "score": score, "tasks": {"images": {"official": score, "kendall": kendall}}}
         for name, score, kendall in (
-            ("drawn", 9.0, 0.4),
-            ("some", 2.0, -0.1),
-            ("log_some", 2.5, -0.1),
-            ("never", None, 0),
+            ("drawn", 9.0, 0.4), ("some", 2.0, -0.1), ("log_some", 2.5, -0.1), ("never", None, 0),
         )
     ]
-}
+}  # fmt: skip
 
 
 def page(tmp_path):
@@ -142,53 +128,38 @@ def page(tmp_path):
     (tmp_path / "calls.csv").write_text("\n".join(calls))
     (tmp_path / "corpora.json").write_text(json.dumps(CORPORA))
     files = [tmp_path / name for name in ("tasks", "comparison.csv", "calls.csv", "corpora.json", "table.csv")]
-    command = [sys.executable, RESULTS, "page", *files]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return ran("write_results.py", "page", *files)
 
 
-def test_measures_that_order_models_alike_share_a_line_and_seeds_show_randomness(tmp_path):
-    lines = [line for line in page(tmp_path).splitlines() if line.startswith("| ")]
-    # On b two seeds exchange two models, whose ranks 1 and 2 vary by 1/4 over models: all is random; on a nothing is.
+def test_the_page_of_results(tmp_path):
+    text = page(tmp_path)
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    # Measures that order models alike share a line. On b two seeds exchange two models, whose ranks 1 and 2 vary by 1/4
+    # over models: all is random; on a nothing is.
     assert lines == [
         "| rank | measure | score | Kendall | real images: score | real images: Kendall | family | own | a | b |",
         "| 1 | `drawn` | 12.35 | 0.500 | 9.00 | 0.400 | margin | 50 | 10.00 | 14.69 |",
         "| 2 | `some`, `log_some` | 5.00 | -0.250 | 2.00, 2.50 | -0.100 | norm |  | 5.00 | 5.00 |",
         "| 4 | `reversed` | 4.00 | 0.250 |  |  | norm |  | 4.00 | 4.00 |",
     ]
-
-
-def test_the_whole_table_is_a_file_too(tmp_path):
-    rows = [line.strip("| ").split(" | ") for line in page(tmp_path).splitlines() if line.startswith("| ")]
-    with (tmp_path / "table.csv").open(newline="") as file:
-        assert [*csv.reader(file)][:2] == [rows[0], [cell.replace("`", "") for cell in rows[1]]]
-
-
-def test_the_page_names_measures_without_a_value_for_some_models(tmp_path):
-    assert "Measures without a value for some models: `reversed` (1)." in page(tmp_path)
-
-
-def test_the_page_has_mean_and_deviation_of_the_oracle(tmp_path):
-    text = " ".join(page(tmp_path).split())
-    found = re.search(r"noise of 0.02, score only (\S+) ± \S+ \((\S+) ± \S+ (\S+) ± \S+ on the tasks\): mean", text)
+    with (tmp_path / "table.csv").open(newline="") as file:  # the whole table is a file, too
+        cells = [line.strip("| ").replace("`", "").split(" | ") for line in lines[:2]]
+        assert [*csv.reader(file)][:2] == cells
+    assert "Measures without a value for some models: `reversed` (1)." in text
+    words = " ".join(text.split())
+    found = re.search(r"noise of 0.02, score only (\S+) ± \S+ \((\S+) ± \S+ (\S+) ± \S+ on the tasks\): mean", words)
     total, *tasks = (float(number.strip(",)")) for number in found.groups())
     assert total == pytest.approx(sum(tasks) / 2, abs=0.1)
     assert 0 < total < 100
-
-
-def test_the_page_says_how_far_the_rankings_agree(tmp_path):
-    text = " ".join(page(tmp_path).split())
     # Ranks of the scores 3, 1.5, 1.5 here and 3, 1, 2 there; of the coefficients 3, 1.5, 1.5 on both sides.
-    assert "over 3 measures Spearman's coefficient is 0.87 for scores, 1.00 for Kendall's." in text
+    assert "over 3 measures Spearman's coefficient is 0.87 for scores, 1.00 for Kendall's." in words
 
 
 def test_measures_that_draw_are_asked_for_with_another_seed():
-    command = [sys.executable, RESULTS, "seeds", "3"]
-    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip().split(",")
+    names = ran("write_results.py", "seeds", "3").strip().split(",")
     assert "mixup_error:seed=3" in names
     assert not [name for name in names if name.startswith("num_params")]
 
-
-CORPUS = ROOT / ".ci" / "write_corpus.py"
 
 #: Measure -> score and Kendall's coefficient on each corpus; None: a network was refused.
 SCORES = {
@@ -217,10 +188,8 @@ def scored(name):
 def test_scores_are_beside_those_of_the_demo_without_measures_that_refuse_a_network(tmp_path):
     (tmp_path / "scores.json").write_text(json.dumps({"submissions": [scored(name) for name in SCORES]}))
     (tmp_path / "results.csv").write_text(DEMO)
-    command = [sys.executable, CORPUS, tmp_path / "scores.json", tmp_path / "results.csv"]
-    with_demo, among, _, *lines = subprocess.run(
-        command, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+    text = ran("write_corpus.py", tmp_path / "scores.json", tmp_path / "results.csv")
+    with_demo, among, _, *lines = text.splitlines()
     # Ranks of the mean scores 3, 2, 1 and 1, 2.5, 2.5; of the coefficients 3, 1, 2 and 3, 1.5, 1.5.
     assert with_demo == (
         "- Corpora and demo tasks: over 3 measures Spearman's coefficient is -0.87 for scores, 0.87 for Kendall's."

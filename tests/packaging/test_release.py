@@ -35,11 +35,8 @@ def check(tag, folder):
     return subprocess.run([ROOT / ".ci/check-tag", tag], cwd=folder, capture_output=True, text=True)
 
 
-def test_the_tag_of_the_version_is_accepted(stated):
+def test_the_tag_of_the_version_is_accepted_and_another_refused_in_a_line_for_each_file(stated):
     assert (check("v1.2.3", stated).returncode, check("v1.2.3", stated).stderr) == (0, "")
-
-
-def test_another_tag_is_refused_in_a_line_for_each_file(stated):
     ended = check("v1.2.4", stated)
     assert ended.returncode == 1
     assert [line.partition(":")[0] for line in ended.stderr.splitlines()] == list(STATED)
@@ -62,13 +59,10 @@ def test_the_files_of_this_checkout_state_one_version(tmp_path):
     assert check(f"v{PYPROJECT['project']['version']}", tmp_path).returncode == 0
 
 
-def test_every_python_is_tried():
+def test_every_python_is_tried_before_publishing_and_publishing_alone_may_publish():
     tried = JOBS["try"]["strategy"]["matrix"]["python"]
     accepted = SpecifierSet(PYPROJECT["project"]["requires-python"])
     assert tried == [f"3.{minor}" for minor in range(30) if f"3.{minor}" in accepted]
-
-
-def test_publishing_waits_for_all_of_it_and_alone_may_publish():
     assert (JOBS["try"]["needs"], JOBS["publish"]["needs"]) == ("build", "try")
     assert JOBS["publish"]["environment"]["name"] == "pypi"
     assert [name for name, job in JOBS.items() if "id-token" in job.get("permissions", {})] == ["publish"]
@@ -139,14 +133,11 @@ def test_the_sandbox_is_allowed_before_it_is_needed(job, target):
     assert allow < next(number for number, command in enumerate(ran) if command.startswith(target))
 
 
-def test_the_oldest_and_the_newest_python_are_tested():
+def test_the_oldest_and_the_newest_python_are_tested_and_the_image_and_the_demo_use_the_newest():
     oldest = TESTED["test"]["strategy"]["matrix"]["python"][0]
     chosen = (ROOT / ".ci/find-python").read_text()
     assert f"(3, {oldest[2:]}) <= sys.version_info[:2] <= (3, {NEWEST[2:]})" in chosen
-
-
-def test_the_image_and_the_demo_use_the_newest_python():
-    assert f"ARG PYTHON={NEWEST}\n" in (ROOT / "Dockerfile").read_text()
+    assert f"ARG PYTHON={NEWEST}\n" in TEXT
     assert f"make demo PYTHON=python{NEWEST}" in commands("demo")
 
 
@@ -184,25 +175,13 @@ def pip_step():
     return next(step for step in steps("RUN") if "pip install" in step)
 
 
-def test_what_is_copied_is_what_the_package_is_built_from():
+def test_what_is_copied_is_what_the_package_is_built_from_and_reaches_the_engine():
     project = PYPROJECT["project"]
     sources = {"pyproject.toml", "constraints.txt", project["readme"], *project["license-files"], *PACKAGES, *SHIPPED}
     assert set(copied()) == sources
     assert all((ROOT / source).exists() for source in sources)
-
-
-def test_what_is_copied_reaches_the_engine():
     kept = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
-    assert set(kept) == set(copied())
-
-
-def test_the_steps_are_portable_shell():
-    for step in steps("RUN"):
-        subprocess.run(["sh", "-n", "-c", step], check=True)
-
-
-def test_what_the_sandbox_needs_is_installed():
-    assert "bubblewrap libseccomp2 util-linux" in next(step for step in steps("RUN") if "apt-get" in step)
+    assert set(kept) == sources
 
 
 @pytest.mark.parametrize("extras", ["tensorflow", "gpu", "tensorflow,jax"])
@@ -211,6 +190,12 @@ def test_the_argument_decides_what_is_installed(machine, extras):
     machine.run("sh", "-c", f"EXTRAS={extras}; {pip_step()}")
     package = f"{TARGET}[{extras}]"
     assert machine.calls() == [f"pip install --no-cache-dir --constraint {TARGET}/constraints.txt {package}"]
+
+
+def test_the_steps_are_portable_shell_and_install_what_the_sandbox_needs():
+    for step in steps("RUN"):
+        subprocess.run(["sh", "-n", "-c", step], check=True)
+    assert "bubblewrap libseccomp2 util-linux" in next(step for step in steps("RUN") if "apt-get" in step)
 
 
 def test_the_stage_for_codabench_is_root_without_an_entry_point():

@@ -80,12 +80,10 @@ def in_wheel(wheel):
     return {name for name in wheel.namelist() if ".dist-info/" not in name}
 
 
-def test_every_file_of_the_packages_is_in_the_wheel(wheel):
+def test_every_file_of_the_packages_is_in_the_wheel_which_is_small_and_has_no_tests(wheel, wheel_file, sdist):
     code = {name for name in in_wheel(wheel) if not name.startswith("harness/shipped/")}
     assert code == {name.removeprefix("harness/public/") for name in set.union(*map(files, PACKAGES))}
-
-
-def test_the_source_distribution_has_no_tests(sdist):
+    assert wheel_file.stat().st_size < MAX_BYTES
     assert not (sdist / "tests").exists()
 
 
@@ -96,37 +94,23 @@ def test_what_is_shipped_comes_from_the_repository(wheel):
     assert [name for name in shipped if wheel.read(f"harness/shipped/{name}") != (ROOT / name).read_bytes()] == []
 
 
-def test_the_wheel_is_small(wheel_file):
-    assert wheel_file.stat().st_size < MAX_BYTES
-
-
-def test_the_demo_of_the_wheel_is_that_of_the_checkout(installed, tmp_path):
+def test_the_demo_of_the_wheel_is_that_of_the_checkout_and_needs_all_of_its_task(wheel, installed, tmp_path):
     made = installed("demo", "from-wheel", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     subprocess.run([sys.executable, "-m", "pgdl", "demo", tmp_path / "from-checkout"], cwd=ROOT, check=True)
     assert below(tmp_path / "from-wheel") == below(tmp_path / "from-checkout")
-
-
-def test_the_demo_needs_all_of_the_task_that_the_wheel_carries(wheel, installed, tmp_path):
-    installed("demo", "demo", cwd=tmp_path)
     shipped = {name.rpartition("/digits_nin/")[2] for name in wheel.namelist() if "/digits_nin/" in name}
-    used = below(tmp_path / "demo" / "task_data")
+    used = below(tmp_path / "from-wheel" / "task_data")
     assert {path.as_posix().rpartition("/digits_nin_small/")[2] for path in used} == shipped
 
 
-def test_recipes_are_found_by_name_in_the_wheel(installed, tmp_path):
+def test_recipes_pages_corpora_and_published_scores_are_found_in_the_wheel(installed, tmp_path):
     listed = installed("task", "recipes", cwd=tmp_path).stdout.splitlines()[1:]
     assert len(listed) == len(files("task_data/recipes"))
     refused = installed("task", "build", "digit_vgg", "--output", "x", cwd=tmp_path)
     assert (refused.returncode, refused.stderr.endswith("did you mean 'digits_vgg'?\n")) == (2, True)
-
-
-def test_the_wheel_shows_the_pages_that_messages_name(installed, tmp_path):
     page = installed("help", "outcomes", cwd=tmp_path).stdout
     assert "Every call ends in exactly one outcome" in " ".join(page.split())
-
-
-def test_known_corpora_and_published_scores_are_in_the_wheel(installed, tmp_path):
     assert "task8" in installed("task", "known", cwd=tmp_path).stdout
     refused = installed("compare", "--published", "pgdl2002", cwd=tmp_path)
     assert refused.stderr.endswith("did you mean 'pgdl2020'?\n")

@@ -18,6 +18,7 @@ from harness.protocols.invariance.evaluate import PerturbedAccuracies
 from harness.protocols.invariance.perturbations import ChosenMagnitudes, choose
 from harness.protocols.invariance.study import Responses, Study
 from harness.protocols.invariance.table import Compared, batch_numbers, measure_sensitivity
+from harness.protocols.subject import read_subject
 
 OPTIONS = ("--range", "rotation=0..180", "--perturbations", "rotation,intra_l0")
 
@@ -159,41 +160,27 @@ def test_a_task_without_reference_data_gets_scores_only(
     assert repr(PerturbedAccuracies(study, {}, None, (), ())) == "rotation: curves of 8 models\nmodel_8: cannot be run"
 
 
-def test_magnitudes_and_defaults() -> None:
+def test_magnitudes_and_numbers_of_batches() -> None:
     by_name = {chosen.name: chosen for chosen in choose((), ["rotation=-90..90"])}
     assert list(by_name) == ["rotation", "translate_x", "translate_y", "color_jitter", "intra_l0", "inter_l0"]
     assert (by_name["rotation"].magnitudes[[0, 12, -1]] == [-90, 0, 90]).all()
     assert by_name["intra_l0"].magnitudes[-1] == 0.5
     assert by_name["inter_l0"].magnitudes[-1] < 0.5
-
-
-@pytest.mark.parametrize(
-    ("n_examples", "numbers"), [(100, [1]), (600, [1, 2, 4]), (23040, [1, 2, 4, 8, 16, 32, 64, 128, 180])]
-)
-def test_numbers_of_batches(n_examples: int, numbers: list[int]) -> None:
-    assert batch_numbers(n_examples) == numbers
+    numbers = {100: [1], 600: [1, 2, 4], 23040: [1, 2, 4, 8, 16, 32, 64, 128, 180]}
+    assert {n_examples: batch_numbers(n_examples) for n_examples in numbers} == numbers
 
 
 def test_scores_spread_less_the_more_batches_there_are(pictures: Path) -> None:
     """Networks' accuracies fall at known rates; which examples are classified rightly is random."""
-    from harness.protocols.subject import read_subject
-
     reference = read_subject(pictures, "pictures").task.reference
-    assert reference is not None
-    random, chosen = np.random.default_rng(0), ChosenMagnitudes("rotation", 0, 1)
+    random, chosen, seconds = np.random.default_rng(0), ChosenMagnitudes("rotation", 0, 1), np.array([1.0, 2.0])
     accuracies = {model: 1 - chosen.magnitudes * (0.5 + gap) for model, gap in reference.gaps.items()}
-    study = Study(
-        [chosen],
-        {
-            model: Responses(
-                {"rotation.0": random.random((8192, 25)) < curve, "rotation.seconds": np.array([1.0, 2.0])}
-            )
-            for model, curve in accuracies.items()
-        },
-        {},
-    )
+    responses = {
+        model: Responses({"rotation.0": random.random((8192, 25)) < curve, "rotation.seconds": seconds})
+        for model, curve in accuracies.items()
+    }
     compared = Compared.of(reference, list(reference.models), (), 0.8)
-    few, many = measure_sensitivity(study, compared, [1, 60], seed=0)
+    few, many = measure_sensitivity(Study([chosen], responses, {}), compared, [1, 60], seed=0)
     assert few.deviation > 3 * many.deviation
     assert many.mean == pytest.approx(1, abs=0.1)
     assert (few.seconds, many.seconds) == (1, 2)

@@ -62,6 +62,11 @@ def watch(patch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+@pytest.fixture
+def asked(monkeypatch) -> list[str]:
+    return watch(monkeypatch)
+
+
 def test_json_has_every_row_and_number(pgdl, train_rows) -> None:
     models = "model_0,model_1,model_2"
     outcome = pgdl("torus", "--split", "train", "--edges", "wrap", "--epsilon", "1,2", "--models", models,
@@ -70,11 +75,6 @@ def test_json_has_every_row_and_number(pgdl, train_rows) -> None:
     assert (outcome.code, content["task"], content["failures"]) == (0, "torus", {})
     assert [row["p_value"] for row in content["rows"]] == [row.p_value for row in train_rows]
     assert content["rows"][0]["models"] == models.split(",")
-
-
-@pytest.fixture
-def asked(monkeypatch) -> list[str]:
-    return watch(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -167,16 +167,15 @@ def test_bad_input_is_refused_before_the_work(arguments: list[str], message: str
     assert asked == []
 
 
-def test_inputs_that_are_no_images_are_refused(pgdl, tmp_path, shared_cache, monkeypatch) -> None:
-    monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
-    make_task(tmp_path)
-    line = pgdl("tiny", tasks=tmp_path).refusal()
-    assert line == "pgdl: inputs: expected images of shape (height, width, channels), found shape (4,)\n"
-
-
-def test_tasks_without_test_shards_or_hidden_are_refused(pgdl, home, tmp_path) -> None:
+def test_tasks_without_images_or_test_shards_or_hidden_are_refused(
+    pgdl, home, tmp_path, shared_cache, monkeypatch
+) -> None:
     shutil.copytree(home / "torus", tmp_path / "torus", ignore=shutil.ignore_patterns("test"))
     line = pgdl("torus", tasks=tmp_path).refusal()
     assert "no test data: expected shards, found no such directory; use --split train" in line
     (tmp_path / "torus" / "metadata").write_text("hidden: true\n")
     assert "task torus: its errors and gaps are withheld" in pgdl("torus", tasks=tmp_path).refusal()
+    monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
+    make_task(tmp_path)
+    line = pgdl("tiny", tasks=tmp_path).refusal()
+    assert line == "pgdl: inputs: expected images of shape (height, width, channels), found shape (4,)\n"

@@ -42,16 +42,12 @@ def all_shifts(images: np.ndarray, reach: int, black: np.ndarray | None) -> dict
     return found
 
 
-def test_images_are_shifted_down_and_to_the_right_on_a_torus() -> None:
-    images = np.random.default_rng(0).random((2, 5, 6, 3), dtype=np.float32)
+def test_images_are_shifted_down_and_to_the_right_on_a_torus_and_else_black_comes_in() -> None:
+    images = np.random.default_rng(0).random((2, 5, 6, 2), dtype=np.float32)
     found = all_shifts(images, 2, None)
     assert len(found) == 25
     for (down, right), image in found.items():
         np.testing.assert_array_equal(image, np.roll(images[0], (down, right), axis=(0, 1)))
-
-
-def test_black_comes_in_from_outside() -> None:
-    images = np.random.default_rng(0).random((1, 5, 6, 2), dtype=np.float32)
     black = np.array([-3, 7], np.float32)
     found = all_shifts(images, 1, black)
     moved = found[1, -1]
@@ -149,38 +145,35 @@ def test_a_softmax_that_is_also_somewhere_else_stays() -> None:
     ]
     config = {"layers": layers, "input_layers": [["in", 0, 0]], "output_layers": [["d", 1, 0]]}
     found = parse_architecture({"class_name": "Functional", "config": config}, Path(CONFIG)).canonical
-    assert len(found["layers"]) == 2
-    assert without_softmax(found) == found
+    assert (len(found["layers"]), without_softmax(found)) == (2, found)
 
 
-@pytest.mark.parametrize(
-    ("text", "radii"),
-    [("3", (3,)), ("1,2,4", (1, 2, 4)), ("4, 1,1", (1, 4)), ("1..5", (1, 2, 3, 4, 5)), ("2..2", (2,))],
-)
-def test_radii_are_numbers_lists_or_ranges(text: str, radii: tuple[int, ...]) -> None:
-    assert parse_radii(text) == radii
-
-
-@pytest.mark.parametrize("text", ["", "0", "0..3", "3..1", "1..99999999999", "-1", "1.5", "a", "1,,2", "1,2..3", "٣"])
-def test_other_radii_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"1,2,4 or 1\.\.5"):
-        parse_radii(text)
+def test_radii_are_numbers_lists_or_ranges() -> None:
+    expected = {"3": (3,), "1,2,4": (1, 2, 4), "4, 1,1": (1, 4), "1..5": (1, 2, 3, 4, 5), "2..2": (2,)}
+    assert {text: parse_radii(text) for text in expected} == expected
+    for text in ("", "0", "0..3", "3..1", "1..99999999999", "-1", "1.5", "a", "1,,2", "1,2..3", "٣"):
+        with pytest.raises(ValueError, match=r"1,2,4 or 1\.\.5"):
+            parse_radii(text)
 
 
 def test_radii_must_leave_something_of_the_images() -> None:
-    assert possible_radii((), (8, 8, 1)) == (1, 2)
-    assert possible_radii((), (32, 40, 3)) == (1, 2, 3, 4, 5)
-    assert possible_radii((10,), (32, 40, 3)) == (10,)
-    with pytest.raises(UserError, match=r"at most 10: .* images of 32 pixels, found 11; use --epsilon 1\.\.10"):
-        possible_radii((1, 11), (32, 40, 3))
-    with pytest.raises(UserError, match="at least 4 pixels high and wide, found 28x3"):
-        possible_radii((), (28, 3, 1))
-    with pytest.raises(UserError, match=r"\(height, width, channels\), found shape \(12,\)"):
-        possible_radii((1,), (12,))
+    for given, shape, found in (
+        ((), (8, 8, 1), (1, 2)),
+        ((), (32, 40, 3), (1, 2, 3, 4, 5)),
+        ((10,), (32, 40, 3), (10,)),
+    ):
+        assert possible_radii(given, shape) == found
+    for given, shape, problem in (
+        ((1, 11), (32, 40, 3), r"at most 10: .* images of 32 pixels, found 11; use --epsilon 1\.\.10"),
+        ((), (28, 3, 1), "at least 4 pixels high and wide, found 28x3"),
+        ((1,), (12,), r"\(height, width, channels\), found shape \(12,\)"),
+    ):
+        with pytest.raises(UserError, match=problem):
+            possible_radii(given, shape)
 
 
-def test_centred_images_are_noticed() -> None:
-    """Images show a square of 3 x 3 pixels, either always in the middle or at random positions."""
+def test_images_that_are_centred_or_without_a_margin_are_noticed() -> None:
+    """Images show a square of 3 x 3 pixels, always in the middle or at random positions; or digits on a torus."""
     random, square = np.random.default_rng(0), np.zeros((500, 32, 32, 1), np.float32)
     square[:, 14:17, 14:17] = 1
     centred = find_positions(square, BLACK)
@@ -193,9 +186,6 @@ def test_centred_images_are_noticed() -> None:
     assert list(spread.notes((1, 2, 3))) == []
     (note,) = spread.notes((1, 2, 6))
     assert "shifts by 6 or more" in note
-
-
-def test_images_without_a_margin_are_noticed_but_on_a_torus() -> None:
     images, _ = torus_digits(300)
     assert "not black at their edges" in list(find_positions(images, BLACK).notes((1,)))[-1]
     assert list(find_positions(images, None).notes((1, 2))) == [], "nothing is cut off on a torus"

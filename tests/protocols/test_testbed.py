@@ -99,8 +99,8 @@ def divide(place: Place, data: Path, unseen: tuple[int, ...] | None = None) -> t
     return divide_images(str(data), (SIDE, SIDE, 1), read_subject(place.tasks, "rows").task.data, unseen)
 
 
-@pytest.mark.rest
 def test_every_cell_has_its_classes(place: Place) -> None:
+    """The statistics are those of the classes; features are informative, and noise harms."""
     found = place.dataset
     assert dict(found.sizes) == {"model": len(WIDTHS), "ssim": 2, "unseen": 3, "class": N_CLASSES}
     assert found["n_unseen"].values.tolist() == [0, 1, 2]
@@ -111,19 +111,13 @@ def test_every_cell_has_its_classes(place: Place) -> None:
         present = np.isfinite(found[name].values).sum(axis=-1)
         assert (present == [3, 4, 5]).all(), "NaN where a class is not part of the cell"
     assert found["size"].values.tolist() == [144 * width + width + width * N_SEEN + N_SEEN for width in WIDTHS]
-
-
-def test_statistics_are_those_of_the_classes(place: Place) -> None:
-    cell = place.dataset.isel(model=1, ssim=0, unseen=2)
+    cell = found.isel(model=1, ssim=0, unseen=2)
     for name, values in (("error", cell["error_rate"]), ("diversity", 1 - cell["kappa"])):
         spread = class_spread(values.values)
-        found = [float(cell[f"{name}_{kind}"]) for kind in ("mean", "sd", "p10")]
-        assert found == pytest.approx([spread.mean, spread.deviation, spread.percentile_10])
+        statistics = [float(cell[f"{name}_{kind}"]) for kind in ("mean", "sd", "p10")]
+        assert statistics == pytest.approx([spread.mean, spread.deviation, spread.percentile_10])
     assert float(cell["objective"]) == pytest.approx(sum(float(cell[name]) for name in STATISTICS))
-
-
-def test_features_are_informative_and_noise_harms(place: Place) -> None:
-    errors = place.dataset["error_mean"].isel(model=-1).values
+    errors = found["error_mean"].isel(model=-1).values
     assert errors[1, 0] < 0.4 < 1 - 1 / N_SEEN
     assert errors[0].mean() > errors[1].mean()
 
@@ -141,15 +135,12 @@ def test_what_cannot_be_probed_is_named_and_left_out(place: Place) -> None:
 
 
 @pytest.mark.usefixtures("no_process")
-def test_a_repetition_computes_nothing(place: Place) -> None:
+def test_a_repetition_computes_nothing_and_the_file_holds_all_of_it(place: Place, tmp_path: Path) -> None:
+    from harness.protocols.testbed.results import write_dataset
+
     subject = read_subject(place.tasks, "rows", tuple(place.dataset["model"].values.tolist()))
     again = evaluate_task(subject, str(place.data), SETTINGS, Reporter())
     xr.testing.assert_identical(again.drop_attrs(), place.dataset.drop_attrs())
-
-
-def test_the_file_holds_all_of_it(place: Place, tmp_path: Path) -> None:
-    from harness.protocols.testbed.results import write_dataset
-
     read = xr.load_dataset(write_dataset(place.dataset, tmp_path / "testbed.nc"))
     xr.testing.assert_allclose(read, place.dataset)
     assert read.attrs == place.dataset.attrs
@@ -313,15 +304,12 @@ def test_test_images_on_which_the_models_were_trained_are_left_out(place: Place,
 
 @pytest.mark.usefixtures("_read_here")
 def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_path: Path) -> None:
+    """Unseen classes that were not requested are not denied."""
     train, test = make_images(12, 0, N_SEEN), make_images(6, 1, N_SEEN)
     arrays = {"x_train": train[0], "y_train": train[1], "x_test": test[0], "y_test": test[1]}
     found, classes = divide(place, make_data(tmp_path / "data.npz", **arrays))
     assert classes.levels == (0,)
     assert found.notes[1] == "there are no unseen classes, so only 0 % is evaluated"
-
-
-@pytest.mark.usefixtures("_read_here")
-def test_unseen_classes_that_were_not_requested_are_not_denied(place: Place, tmp_path: Path) -> None:
     found, _ = divide(place, make_data(tmp_path / "data.npz"), (0,))
     assert [note.partition(";")[0] for note in found.notes] == ["3 seen and 0 unseen classes evaluated"]
 

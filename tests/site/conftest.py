@@ -1,15 +1,34 @@
-"""Provides a real browser; tests are skipped without it."""
+"""Provides a site, and a real browser; tests of the browser are skipped without it."""
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from site_examples import make_long
+from site_examples import make, make_long
 
-from harness.site import write_site
+from harness.site import SiteData, write_site
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> SiteData:
+    return make(tmp_path_factory.mktemp("reference"))[0]
+
+
+@pytest.fixture(scope="session")
+def unchanged(data: SiteData, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("unchanged") / "site"
+    write_site(data, site)
+    return site
+
+
+@pytest.fixture
+def site(unchanged: Path, tmp_path: Path) -> Path:
+    """The directory of a site that the test may change."""
+    return Path(shutil.copytree(unchanged, tmp_path / "site"))
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +54,14 @@ def page(browser: Any) -> Iterator[Any]:
     yield page
     page.close()
     assert errors == []
+
+
+@pytest.fixture
+def scriptless(browser: Any) -> Iterator[Any]:
+    """A page of a browser that runs no scripts."""
+    context = browser.new_context(java_script_enabled=False)
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture(scope="session")

@@ -22,29 +22,22 @@ TASKS = ["second", "toy"]
 HOSTILE = "</script><script>document.title='taken'</script><b>@everyone</b> {{ 7 * 7 }}"
 
 
-def known(directory: Path) -> dict[str, Reference]:
-    """Return reference data of two tasks of eight models."""
-    return references(directory, *TASKS)
-
-
 def evaluations() -> list[Evaluation]:
     """Records of a winner, a baseline, and measures with ties, with a failed call, and without a sandbox."""
     return [
-        *(row for task in TASKS for row in rows("winner", GAPS, task)),
-        *(row for task in TASKS for row in rows("path_norm", MEASURE, task, is_baseline=True, call_wall_s=0.25)),
-        *(row for task in TASKS for row in rows("ties", [1.0, 2.0] * 4, task)),
-        *(row for task in TASKS for n in (1, 2) for row in rows("ties", [1.0 + n, 2.0] * 4, task, repeat=n)),
+        *rows("winner", GAPS, TASKS),
+        *rows("path_norm", MEASURE, TASKS, is_baseline=True, call_wall_s=0.25),
+        *(row for n in range(3) for row in rows("ties", [1.0 + n, 2.0] * 4, TASKS, repeat=n)),
         *rows("half", MEASURE),
         *rows("half", MEASURE[:7], "second"),
         failed("half", "model_7", Outcome.EXCEPTION, "second", message=HOSTILE, output_tail=HOSTILE),
-        *(row for task in TASKS for row in rows("outside", GAPS, task, sandbox="none")),
+        *rows("outside", GAPS, TASKS, sandbox="none"),
     ]
 
 
 def make(directory: Path, withheld: Sequence[str] = ()) -> tuple[SiteData, Board]:
-    """Return the data of a site, and its board."""
-    everything = evaluations()
-    tasks = known(directory)
+    """Return the data of a site of two tasks of eight models, and its board."""
+    everything, tasks = evaluations(), references(directory, *TASKS)
     collected = collect(everything, tasks)
     held_out = {
         name: HeldOut([tasks[name].test_accuracy[model] for model in tasks[name].models], 100) for name in TASKS

@@ -11,11 +11,10 @@ from site_examples import data_of, pages_of
 
 from harness.board.across_tasks import across_tasks
 from harness.board.board import Board
-from harness.board.leaderboard import build_board
 from harness.site import SiteData, verify_site, write_site
 from harness.site.board import leaderboard
 from harness.site.critical_difference import LEFT, MOST, NAME_LENGTH, RIGHT, critical_difference
-from tests.board.board_examples import GAPS, collect, over_tasks, references, rows
+from tests.board.board_examples import GAPS, board_of, over_tasks, references, rows
 
 pytestmark = pytest.mark.rest
 
@@ -27,14 +26,13 @@ def small(directory: Path, *tasks: str, withheld: tuple[str, ...] = ()) -> SiteD
 
 
 def long_board(directory: Path, n_rows: int) -> Board:
-    known = references(directory, *SIX)
     records = []
     for number, task in enumerate(SIX):
         random = np.random.default_rng(number)
         for own in range(n_rows):
             values = [gap + 0.02 * own * random.normal() for gap in GAPS]
             records += rows(f"{own}_<b>&{'x' * 60}", values, task)
-    return build_board(collect(records, known), known)
+    return board_of(records, references(directory, *SIX))
 
 
 def picture(page: str) -> ElementTree.Element:
@@ -42,10 +40,10 @@ def picture(page: str) -> ElementTree.Element:
     return ElementTree.fromstring(found)
 
 
-def test_the_first_page_has_the_tests_and_the_diagram(tmp_path: Path) -> None:
-    page = pages_of(small(tmp_path, *SIX))["index.html"]
-    board = leaderboard(small(tmp_path, *SIX))
-    _, found = across_tasks(board)
+def test_the_first_page_has_the_tests_and_the_diagram_and_is_verified(tmp_path: Path) -> None:
+    data = small(tmp_path / "reference", *SIX)
+    page = pages_of(data)["index.html"]
+    _, found = across_tasks(leaderboard(data))
     assert "<h2>Across tasks</h2>" in page
     assert f"gives p = {found.p_value:.4f} for" in page
     assert f"{found.critical_difference:.2f}, Nemenyi&#39;s critical difference at 0.05" in page
@@ -53,6 +51,8 @@ def test_the_first_page_has_the_tests_and_the_diagram(tmp_path: Path) -> None:
     assert {"bestbest", "fairfair", "weakweak"} < set(texts)  # a name and its title
     assert not any("half" in text for text in texts)
     assert "not drawn" not in page
+    write_site(data, tmp_path / "site")
+    assert verify_site(tmp_path / "site").differences == ()
 
 
 @pytest.mark.parametrize(("tasks", "withheld"), [(SIX[:5], ()), (SIX, ("task3",))])
@@ -60,11 +60,6 @@ def test_too_few_and_hidden_tasks_have_no_diagram(tmp_path: Path, tasks: list[st
     page = pages_of(small(tmp_path, *tasks, withheld=withheld))["index.html"]
     assert "Across tasks" not in page
     assert '<svg class="ranks"' not in page
-
-
-def test_a_site_with_it_is_verified(tmp_path: Path) -> None:
-    write_site(small(tmp_path / "reference", *SIX), tmp_path / "site")
-    assert verify_site(tmp_path / "site").differences == ()
 
 
 def test_rows_stand_at_their_mean_ranks_and_bars_join_groups(tmp_path: Path) -> None:
@@ -99,17 +94,13 @@ def test_of_many_rows_the_best_are_drawn(tmp_path: Path) -> None:
         assert len(set(lines)) == len(lines)
 
 
-def test_equal_rows_are_one_group(tmp_path: Path) -> None:
+def test_equal_rows_are_one_group_and_names_of_strangers_are_text(tmp_path: Path) -> None:
+    records = [row for name in ("<b>a", "b", "c") for row in rows(name, GAPS, SIX)]
     known = references(tmp_path, *SIX)
-    records = [row for task in SIX for name in "abc" for row in rows(name, GAPS, task)]
-    content = critical_difference(build_board(collect(records, known), known))
+    content = critical_difference(board_of(records, known))
     assert "gives p = 1.0000" in content["sentence"]
     assert len(content["diagram"]["bars"]) == 1
-
-
-def test_names_of_strangers_are_text(tmp_path: Path) -> None:
-    records = [row for task in SIX for name in ("<b>a", "b", "c") for row in rows(name, GAPS, task)]
-    page = pages_of(data_of(references(tmp_path, *SIX), records))["index.html"]
+    page = pages_of(data_of(known, records))["index.html"]
     assert "<b>a<title><b>a" not in page
     assert "&lt;b&gt;a<title>&lt;b&gt;a</title>" in page
 

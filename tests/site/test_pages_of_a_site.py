@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 from markupsafe import escape
-from site_examples import HOSTILE, data_of, make, page_of, pages_of
+from site_examples import HOSTILE, data_of, page_of, pages_of
 
-from harness.board.leaderboard import build_board
 from harness.outcome import Outcome
-from harness.site import charts, paths_of, write_report
+from harness.site import SiteData, charts, paths_of, write_report
 from harness.site.board import leaderboard
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import compare_with_chance, explain_score
-from tests.board.board_examples import GAPS, MEASURE, collect, failed, references, rows
+from tests.board.board_examples import GAPS, MEASURE, board_of, failed, references, rows
 from tests.records.evaluation_rows import request
 
 #: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.
@@ -23,8 +22,7 @@ TO_PAPERS = re.compile(
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    data, _ = make(tmp_path_factory.mktemp("reference"))
+def pages(data: SiteData) -> dict[str, str]:
     return pages_of(data)
 
 
@@ -43,22 +41,40 @@ def test_every_link_leads_to_a_file_of_the_site(pages: dict[str, str]) -> None:
         assert not re.search("https?://", TO_PAPERS.sub("", text))
 
 
-def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
-    text = pages["submissions/half.html"]
-    assert "<script>document" not in text
-    assert "&lt;/script&gt;&lt;script&gt;document.title" in text
-    assert "{{ 7 * 7 }}" in text
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("submissions/half.html", "&lt;/script&gt;&lt;script&gt;document.title"),
+        ("submissions/half.html", "{{ 7 * 7 }}"),
+        ("submissions/half.html", f"No score: 1 EXCEPTION: {escape(HOSTILE)}."),
+        (
+            "submissions/half.html",
+            "repair what failed (1 EXCEPTION): pgdl check with --models model_7 makes such a call",
+        ),
+        ("submissions/half.html", "A dot for each model that has a value;"),
+        ("compare.html", "a dot for each network for which the submission has a value."),
+        ("submissions/ties.html", "8 of 8 models share their value with another"),
+        ("submissions/ties.html", "measure&#39;s own random draws"),
+        ("index.html", "own ±"),
+        ("index.html", "cells with more colour"),
+    ],
+)
+def test_a_page_says(page: str, text: str, pages: dict[str, str]) -> None:
+    assert text in pages[page]
+
+
+def test_a_page_does_not_say_what_is_not_so(pages: dict[str, str], tmp_path: Path) -> None:
+    assert "<script>document" not in pages["submissions/half.html"]
+    assert "own random draws" not in pages["submissions/winner.html"]
+    assert "cells with more colour" not in site_with(tmp_path)["index.html"]
 
 
 def test_equal_failures_are_shown_once_with_their_number(tmp_path: Path) -> None:
     kinds = [Outcome.EXCEPTION] * 6 + [Outcome.CRASH] * 2
     calls = [failed("mine", f"model_{n}", kind, message=f"why {kind}") for n, kind in enumerate(kinds)]
     page = pages_of(data_of(references(tmp_path), calls))["submissions/mine.html"]
-    for line in (
-        "model_0 and 5 more like it: EXCEPTION, why EXCEPTION",
-        "model_6 and 1 more like it: CRASH, why CRASH",
-    ):
-        assert page.count(f"<summary>{line}</summary>") == 1
+    lines = "model_0 and 5 more like it: EXCEPTION, why EXCEPTION", "model_6 and 1 more like it: CRASH, why CRASH"
+    assert [page.count(f"<summary>{line}</summary>") for line in lines] == [1, 1]
     assert "all are in the records" not in page
 
 
@@ -100,33 +116,30 @@ def test_the_page_of_a_submission_explains_its_score(pages: dict[str, str], tmp_
     assert f"{chance.p_value:.4f} (adjusted" in text
 
 
-def test_ties_and_failures_are_among_the_advice(pages: dict[str, str]) -> None:
-    assert "8 of 8 models share their value with another" in pages["submissions/ties.html"]
-    page = pages["submissions/half.html"]
-    assert "repair what failed (1 EXCEPTION): pgdl check with --models model_7 makes such a call again" in page
-    assert f"No score: 1 EXCEPTION: {escape(HOSTILE)}." in page
-
-
-def test_luck_of_the_measure_itself_is_shown(pages: dict[str, str]) -> None:
-    assert "own ±" in pages["index.html"]
-    assert re.search(
-        r"standard error of \d+\.\d\d from the measure&#39;s own random draws", pages["submissions/ties.html"]
-    )
-    assert "own random draws" not in pages["submissions/winner.html"]
-
-
-def test_a_report_is_a_single_file(tmp_path: Path) -> None:
-    data, _ = make(tmp_path)
+def test_a_report_is_a_single_file(data: SiteData, tmp_path: Path) -> None:
     write_report(page_of(data, "half"), tmp_path / "half.html")
     text = (tmp_path / "half.html").read_text()
     assert not re.search(r"<(?:script|link)[^>]*(?:src|href)=", text)
     assert not re.search(r'<a [^>]*href="(?!#)', text)
 
 
-def test_a_board_without_any_submission_has_a_site(tmp_path: Path) -> None:
-    page = pages_of(data_of(references(tmp_path), []))["index.html"]
-    assert "<dt>submissions</dt><dd>0</dd>" in page
-    assert "Nobody has submitted anything yet." in page
+@pytest.mark.parametrize(
+    ("values", "page", "text"),
+    [
+        (None, "index.html", "<dt>submissions</dt><dd>0</dd>"),
+        (None, "index.html", "Nobody has submitted anything yet."),
+        (MEASURE[:2], "index.html", '<td class="axis"><small>6 missing</small></td>'),
+        ([1.0] * 8, "submissions/mine.html", "Score 0.00 (90 % interval 0.0 to 0.0)"),
+        ([1.0] * 8, "submissions/mine.html",
+         "all models have the same value, so the measure does not order them."),
+    ],
+    ids=["nobody: a number", "nobody: a sentence", "missing", "ties: the score", "ties: the reason"],
+)  # fmt: skip
+def test_a_board_with_little_to_show(values: list[float] | None, page: str, text: str, tmp_path: Path) -> None:
+    records = [] if values is None else rows("mine", values)
+    shown = pages_of(data_of(references(tmp_path), records))[page]
+    assert text in shown
+    assert "wrong" not in shown
 
 
 def test_names_that_differ_in_case_or_signs_have_pages_of_their_own(tmp_path: Path) -> None:
@@ -149,7 +162,7 @@ def test_a_task_with_two_hyperparameters_has_no_official_score(tmp_path: Path, v
 @pytest.mark.parametrize("withheld", [(), ("flat",), ("flat", "toy")])
 def test_a_task_on_which_nobody_can_have_a_score_lowers_no_row(tmp_path: Path, withheld: tuple[str, ...]) -> None:
     tasks = references(tmp_path, "flat", sizes=(4, 2)) | references(tmp_path, "toy")
-    records = [*rows("best", GAPS), *rows("whole"), *rows("whole", MEASURE, "flat")]
+    records = [*rows("best", GAPS), *rows("whole", MEASURE, [*tasks])]
     found = leaderboard(data_of(tasks, records, withheld=withheld)).rows
     assert [(row.rank, row.submission, row.complete) for row in found] == [(1, "best", True), (2, "whole", True)]
 
@@ -160,26 +173,11 @@ def test_rows_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert re.findall(r">(mine[^<]*)<", pages["tasks/toy.html"]) == ["mine", "mine (seed 7, not sandboxed)"]
 
 
-def test_all_ties_score_0_and_say_so(tmp_path: Path) -> None:
-    text = pages_of(data_of(references(tmp_path), rows("mine", [1.0] * 8)))["submissions/mine.html"]
-    assert "Score 0.00 (90 % interval 0.0 to 0.0)" in text
-    assert "all models have the same value, so the measure does not order them." in text
-    assert "wrong" not in text
-
-
 @pytest.mark.parametrize("other", ["tensorflow", "jax"])
 def test_the_runtime_is_a_mark_where_rows_differ(tmp_path: Path, other: str) -> None:
     records = [*rows("mine"), *rows("theirs", GAPS, runtime=other)]
     page = pages_of(data_of(references(tmp_path), records))["index.html"]
     assert ('<small class="mark">runtime ' in page) == (other == "jax")
-
-
-def test_the_ticks_of_ranks_are_ranks(tmp_path: Path) -> None:
-    tasks = references(tmp_path)
-    (row,) = build_board(collect(rows("mine", [3.0, 1.0]), tasks), tasks).rows
-    drawing = charts.scatter(row.tasks["toy"])
-    assert drawing is not None
-    assert [text for _, text in drawing.view.y_ticks] == ["1", "2"]
 
 
 def test_the_page_of_a_submission_has_its_own_level_of_chance(tmp_path: Path) -> None:
@@ -190,21 +188,14 @@ def test_the_page_of_a_submission_has_its_own_level_of_chance(tmp_path: Path) ->
     assert levels["ties"] < levels["mine"]
 
 
-def test_a_row_without_a_score_says_what_it_lacks(tmp_path: Path) -> None:
-    page = pages_of(data_of(references(tmp_path), rows("mine", MEASURE[:2])))
-    assert '<td class="axis"><small>6 missing</small></td>' in page["index.html"]
-
-
-def test_equal_values_share_their_mean_rank(tmp_path: Path) -> None:
-    tasks = references(tmp_path)
-    collected = collect(rows("mine", [1e9, 2.0, -3.0, 2.0, 2.0, 7.0, 0.5, 1e9]), tasks)
-    (row,) = build_board(collected, tasks).rows
-    drawing = charts.scatter(row.tasks["toy"])
-    assert drawing is not None
-    assert drawing.views["ranks"].points == list(
-        zip([2, 5, 4, 7, 3, 6, 1, 8], [7.5, 4, 1, 4, 4, 6, 2, 7.5], strict=True)
-    )
-    assert [y for _, y in drawing.views["values"].points] == [1e9, 2.0, -3.0, 2.0, 2.0, 7.0, 0.5, 1e9]
+def test_equal_values_share_their_mean_rank_and_ticks_of_ranks_are_ranks(tmp_path: Path) -> None:
+    tasks, values = references(tmp_path), [1e9, 2.0, -3.0, 2.0, 2.0, 7.0, 0.5, 1e9]
+    (row,) = board_of(rows("mine", values), tasks).rows
+    views, ranks = charts.scatter(row.tasks["toy"]).views, [7.5, 4, 1, 4, 4, 6, 2, 7.5]
+    assert views["ranks"].points == list(zip([2, 5, 4, 7, 3, 6, 1, 8], ranks, strict=True))
+    assert [y for _, y in views["values"].points] == values
+    (row,) = board_of(rows("mine", [3.0, 1.0]), tasks).rows
+    assert [text for _, text in charts.scatter(row.tasks["toy"]).view.y_ticks] == ["1", "2"]
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -212,16 +203,12 @@ def test_a_hyperparameter_whose_effect_is_missed_is_named(sign: int, tmp_path: P
     """Gaps follow only axis_a; the measure follows the other hyperparameters, or their opposite."""
     gaps = [0.1 + 0.2 * (number >= 4) + 0.001 * number for number in range(8)]
     records = rows("mine", [sign * float(number % 4) for number in range(8)])
-    data = data_of(references(tmp_path, gaps=gaps), records)
+    data = data_of(references(tmp_path, gaps=gaps), [*records, *rows("reversed", [-gap for gap in gaps])])
     (missed,) = page_of(data, "mine")["parts"][0]["insight"].missed
     assert (missed.name, missed.tau) == ("axis_a", 0.0)
     assert missed.share > 0.9
     assert "misses the effect of axis_a" in pages_of(data)["submissions/mine.html"]
-
-
-def test_a_reversed_measure_misses_nothing(tmp_path: Path) -> None:
-    data = data_of(references(tmp_path), rows("mine", [-gap for gap in GAPS]))
-    assert page_of(data, "mine")["parts"][0]["insight"].missed == []
+    assert page_of(data, "reversed")["parts"][0]["insight"].missed == []
 
 
 def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]) -> None:
@@ -235,17 +222,6 @@ def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]
     for name, words in explained.items():
         section = text.partition(f'<h2 id="{name}">')[2].partition("<h2")[0]
         assert words in section, name
-
-
-def test_a_plot_speaks_of_the_models_with_a_value(pages: dict[str, str]) -> None:
-    """One of the task's eight models has no value."""
-    assert "A dot for each model that has a value;" in pages["submissions/half.html"]
-    assert "a dot for each network for which the submission has a value." in pages["compare.html"]
-
-
-def test_the_legend_speaks_of_colour_only_if_a_cell_has_any(pages: dict[str, str], tmp_path: Path) -> None:
-    assert "cells with more colour" in pages["index.html"]
-    assert "cells with more colour" not in site_with(tmp_path)["index.html"]
 
 
 def test_the_bars_of_a_task_have_an_axis(pages: dict[str, str]) -> None:

@@ -53,28 +53,28 @@ def test_from_the_board_to_a_submission_to_a_task_and_back(page: Any, site: Path
     assert page.inner_text("h1").startswith("winner leads with ")
 
 
-def test_more_columns_are_remembered_in_the_address_and_need_no_script(browser: Any, site: Path) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"file://{site}/site/index.html")
-    assert not page.locator("th:has-text('s/model')").is_visible()
-    page.click("text=More columns")
-    page.goto(page.url)
-    assert page.url.endswith("#more")
-    assert page.locator("th:has-text('s/model')").is_visible()
-    page.click("text=Fewer columns")
-    assert not page.locator("th:has-text('s/model')").is_visible()
-    context.close()
+def test_more_columns_are_remembered_in_the_address_and_need_no_script(scriptless: Any, site: Path) -> None:
+    scriptless.goto(f"file://{site}/site/index.html")
+    time = scriptless.locator("th:has-text('s/model')")
+    assert not time.is_visible()
+    scriptless.click("text=More columns")
+    scriptless.goto(scriptless.url)
+    assert scriptless.url.endswith("#more")
+    assert time.is_visible()
+    scriptless.click("text=Fewer columns")
+    assert not time.is_visible()
 
 
-def test_without_scripts_the_comparison_says_so_below_its_heading(browser: Any, site: Path) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"file://{site}/site/compare.html")
-    heading, sentence = (page.locator(name).bounding_box() for name in ("h1", "noscript p"))
-    padding = page.eval_on_selector("h1", "heading => parseFloat(getComputedStyle(heading).paddingLeft)")
+def test_without_scripts_all_numbers_can_be_read_and_the_comparison_says_so_below_its_heading(
+    scriptless: Any, site: Path
+) -> None:
+    scriptless.goto(f"file://{site}/site/submissions/path_norm.html")
+    scriptless.click("summary:has-text('Values') >> nth=0")
+    assert len(scriptless.query_selector_all("details[open] details[open] .sortable tbody tr")) == 8
+    scriptless.goto(f"file://{site}/site/compare.html")
+    heading, sentence = (scriptless.locator(name).bounding_box() for name in ("h1", "noscript p"))
+    padding = scriptless.eval_on_selector("h1", "heading => parseFloat(getComputedStyle(heading).paddingLeft)")
     assert sentence["x"] == pytest.approx(heading["x"] + padding, abs=1)
-    context.close()
 
 
 def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: Path) -> None:
@@ -102,7 +102,7 @@ def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: P
     assert page.locator("#compared section >> nth=0 >> figure").count() == 3
 
 
-def test_dots_are_coloured_by_any_hyperparameter(page: Any, site: Path) -> None:
+def test_dots_are_coloured_by_any_hyperparameter_and_tell_their_model(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/site/submissions/path_norm.html")
     for name in ("axis_a", "axis_b", "axis_c"):
         page.select_option("select[name=by] >> nth=0", name)
@@ -110,10 +110,6 @@ def test_dots_are_coloured_by_any_hyperparameter(page: Any, site: Path) -> None:
         texts = page.locator(".scatter >> nth=0 >> svg[role=group] circle.c1").all_text_contents()
         assert len(texts) == 4
         assert all(f"{name} 1" in text for text in texts)
-
-
-def test_pointing_at_a_dot_tells_its_model(page: Any, site: Path) -> None:
-    page.goto(f"file://{site}/site/submissions/path_norm.html")
     page.hover(".scatter svg circle >> nth=3")
     assert page.inner_text("output >> nth=0").startswith("model_3: gap 0.3000, rank 7 of 8; value 1, rank 1.5")
 
@@ -127,15 +123,6 @@ def test_a_phone_needs_no_sideways_scrolling_of_the_page(browser: Any, site: Pat
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 254)") == (scheme == "light")
     page.close()
-
-
-def test_without_scripts_all_numbers_can_be_read(browser: Any, site: Path) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"file://{site}/site/submissions/path_norm.html")
-    page.click("summary:has-text('Values') >> nth=0")
-    assert len(page.query_selector_all("details[open] details[open] .sortable tbody tr")) == 8
-    context.close()
 
 
 def test_a_report_works_alone(page: Any, site: Path) -> None:

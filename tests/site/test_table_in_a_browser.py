@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from site_examples import data_of
 
-from harness.board.leaderboard import build_board
-from harness.site import gather, write_site
-from tests.board.board_examples import GAPS, collect, references, rows
+from harness.site import write_site
+from tests.board.board_examples import GAPS, references, rows
 from tests.records.evaluation_rows import request
 
 pytestmark = pytest.mark.rest
@@ -112,9 +111,8 @@ def test_long_names_leave_the_score_in_sight_on_a_phone(board: Any, long_site: s
 
 def test_every_line_of_the_table_has_the_columns_of_its_head(page: Any, tmp_path: Path) -> None:
     """On a phone, some columns are hidden in all rows, even in those of the noisy oracle and the hyperparameters."""
-    tasks = references(tmp_path / "reference")
-    collected = collect([*rows("a", GAPS), *rows("b", run_seed=1), *rows("c", run_seed=2)], tasks)
-    write_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}), tmp_path / "site")
+    records = [*rows("a", GAPS), *rows("b", run_seed=1), *rows("c", run_seed=2)]
+    write_site(data_of(references(tmp_path / "reference"), records), tmp_path / "site")
     page.goto(f"file://{tmp_path}/site/index.html")
     for size in (PHONE, DESKTOP):
         page.set_viewport_size(size)
@@ -131,13 +129,9 @@ def long_name(page: Any) -> str:
 
 
 def test_a_long_description_makes_the_table_no_wider(page: Any, tmp_path: Path) -> None:
-    widths = []
+    widths, records, tasks = [], rows("mine"), references(tmp_path / "reference")
     for length in (10, 480):
-        records = rows("mine")
-        write_site(
-            data_of(references(tmp_path / "reference"), records, [request(records[0], description="a " * length)]),
-            tmp_path / "site",
-        )
+        write_site(data_of(tasks, records, [request(records[0], description="a " * length)]), tmp_path / "site")
         page.goto(f"file://{tmp_path}/site/index.html")
         page.goto(f"{page.url}#more")
         widths.append(page.evaluate("document.querySelector('.rows table').offsetWidth"))

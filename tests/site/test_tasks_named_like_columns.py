@@ -61,8 +61,7 @@ def _few_permutations() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Board]:
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
-    records = [row for task in TASKS for row in rows("mine", GAPS if task == "score" else MEASURE, task)]
-    collected = collect(records, known)
+    collected = collect([*rows("mine", MEASURE, [*{*TASKS} - {"score"}]), *rows("mine", GAPS, "score")], known)
     held_out = {name: HeldOut([0.5] * 8, 1000) for name in known}
     board = build_board(collected, known, held_out=held_out)
     site = tmp_path_factory.mktemp("made") / "site"

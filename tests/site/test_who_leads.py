@@ -6,19 +6,17 @@ from pathlib import Path
 import pytest
 from site_examples import data_of, pages_of
 
-from harness.board.leaderboard import build_board
 from harness.board.verdict import verdict
 from harness.records import Evaluation
 from harness.site import verify_site, write_site
-from tests.board.board_examples import GAPS, MEASURE, collect, references, rows
+from tests.board.board_examples import GAPS, MEASURE, board_of, references, rows
 from tests.records.evaluation_rows import request
 
 TIES = [1.0, 2.0] * 4
 
 
 def sentence(directory: Path, everything: Sequence[Evaluation], withheld: Sequence[str] = ()) -> str:
-    tasks = references(directory)
-    board = build_board(collect(everything, tasks), tasks, withheld)
+    board = board_of(everything, references(directory), withheld)
     found = verdict(board, ["page"] * len(board.rows))
     said = ["".join(words.text for words in pieces) for pieces in (found.lead, found.rest)]
     assert found.scope == (SCOPE if board.comparison and len(said[1]) > 0 and "no row has" not in said[1] else "")

@@ -1,4 +1,4 @@
-"""Tests of noise that gives images a wanted structural similarity, as scikit-image measures it."""
+"""Tests of parts of the testbed: noise that gives images a wanted structural similarity, and the linear probe."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UserError
-from harness.protocols.testbed import noise
+from harness.protocols.testbed import backbone_program, noise
+from harness.protocols.testbed.backbone_program import probe
 from harness.protocols.testbed.noise import noisy_images, number_of_parts, similarity, write_noisy_images
 
 IMAGES = np.random.default_rng(0).uniform(0, 1, (5, 16, 13, 3)).astype(np.float32)
@@ -41,7 +42,7 @@ def test_images_that_are_black_or_not_finite(tmp_path):
         write_noisy_images(images, [0.6], 0, tmp_path, lambda: None)
 
 
-def test_an_image_has_one_draw_that_is_scaled():
+def test_an_image_has_one_draw_that_is_scaled() -> None:
     first, *others = noisy_images(IMAGES, TARGETS, 7) - IMAGES
     for other in others:
         ratio = first / other
@@ -58,3 +59,24 @@ def test_the_draw_depends_on_seed_and_position_alone(tmp_path, monkeypatch):
     for file, expected in zip(files, whole, strict=True):
         np.testing.assert_allclose(np.load(file), expected, rtol=1e-6)
     assert not np.allclose(whole, noisy_images(IMAGES, TARGETS, 4), atol=0.01)
+
+
+def blobs(n_per_class: int, seed: int, n_classes: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    labels = np.tile(np.arange(n_classes, dtype=np.int32), n_per_class)
+    points = np.eye(n_classes)[labels] * 1e4 + np.random.default_rng(seed).normal(size=(len(labels), n_classes))
+    return points, labels
+
+
+def test_separable_features_are_told_apart_beside_features_that_never_vary(monkeypatch, recwarn):
+    (train, labels), (test, test_labels) = blobs(10, 0), blobs(5, 1)
+    counts, converged = probe(train, labels, [test, test], test_labels, [2, 4])
+    assert counts.shape == (2, 2, 4, 4)
+    for level, number in enumerate((2, 4)):
+        expected = np.diag([5] * number + [0] * (4 - number))
+        assert (counts[level] == expected).all(), "only the classes of the level, each of its test images once"
+    assert converged.all()
+    expected, _ = probe(train, labels, [test], test_labels, [4])
+    wide, other = (np.hstack([points, np.zeros((len(points), 2))]) for points in (train, test))
+    assert (probe(wide, labels, [other], test_labels, [4])[0] == expected).all()
+    monkeypatch.setattr(backbone_program, "ITERATIONS", 1)
+    assert not probe(train, labels, [train], labels, [4])[1].any(), "a probe that does not converge says so"
