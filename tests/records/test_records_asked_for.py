@@ -66,6 +66,7 @@ RECORDED = [
 def test_versions_are_found_with_and_without_the_index(location: str, tasks: list[str]) -> None:
     names = ("submission", "submission_digest", "configuration", "task")
     with Records(location) as records:
+        assert recorded_versions(records, tasks) == []
         for version in RECORDED:
             columns = dict(zip(names, version, strict=True))
             records.add(*(evaluation(model=model, **columns) for model in ("model_0", "model_1")))
@@ -73,8 +74,3 @@ def test_versions_are_found_with_and_without_the_index(location: str, tasks: lis
         assert sorted(recorded_versions(records, tasks)) == expected
         execute(location, "DROP INDEX ix_evaluations_version")
         assert sorted(recorded_versions(records, tasks)) == expected
-
-
-def test_no_records(location: str) -> None:
-    with Records(location) as records:
-        assert recorded_versions(records, ["t1"]) == []
