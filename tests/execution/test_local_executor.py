@@ -1,4 +1,7 @@
-"""Tests of parallel calls on this machine, without a sandbox and TensorFlow: workers are threads with fake calls."""
+"""Tests of parallel calls on this machine, without a sandbox and TensorFlow: workers are threads with fake calls.
+
+The contract has the tests that every executor passes.
+"""
 
 import threading
 import time
@@ -13,7 +16,9 @@ from planned_things import SETTINGS, make_submission, make_task
 from harness.api.calls import Run, record_calls
 from harness.errors import UserError, Warn
 from harness.execution import machine
+from harness.execution.budget import TimeBudget
 from harness.execution.dispatch import make
+from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
 from harness.execution.machine import Cores
 from harness.execution.plan import PlannedCall, plan_calls
@@ -21,10 +26,10 @@ from harness.execution.run import CallSummary
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.records import Records
-from harness.sandbox import Kind, Limits, SandboxChoice, Staging
+from harness.sandbox import Kind, Limits, SandboxChoice, Staging, clock
 from harness.sandbox.process import WorkerProcess
 from harness.task.model import Model
-from harness.testing import Actors
+from harness.testing import STAGE, Actors, ExecutorContract
 from pgdl import Progress
 
 pytestmark = pytest.mark.usefixtures("four_cores", "unstaged")
@@ -44,6 +49,11 @@ class Given(SandboxChoice):
 
 def local_with(kind: Kind, workers: int) -> Local:
     return Local(Given(kind), None, workers, print)
+
+
+class TestContract(ExecutorContract):
+    def executor(self, workers: int) -> Executor:
+        return Local(STAGE, None, workers, print)
 
 
 @pytest.fixture
@@ -179,6 +189,30 @@ def test_a_copy_that_is_used_stays_however_many_there_are() -> None:
                 assert again == first
             assert first.is_dir()
         assert not first.exists()
+
+
+class Listener(Progress):
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def warn(self, line: str) -> None:
+        self.heard.append(line)
+
+
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_a_pause_of_the_harness_is_said_and_the_call_made_again_once(
+    local: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_paused: bool
+) -> None:
+    if is_paused:
+        monkeypatch.setattr(clock, "PAUSE_S", -1.0)  # every call is found to be paused
+    settings, listener = replace(QUICK, time_budget=TimeBudget.AVERAGE, time_limit_s=60.0), Listener()
+    with Records(str(tmp_path / "r.db")) as records:
+        record_calls(Run([make_submission("mine", b"returns 1")], [make_task(2)], settings, local), records, listener)
+        rows = [(row.outcome, row.message.partition(" for ")[0]) for row in records.whole_of()]
+    assert rows == 2 * [("INFRA_ERROR", "the harness was stopped") if is_paused else ("OK", "")]
+    warnings = [line for line in listener.heard if "again" in line]
+    assert len(warnings) == (2 if is_paused else 0)
+    assert all(line.endswith(" s during the call; the call is made again") for line in warnings)
 
 
 def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_closed(
