@@ -164,24 +164,15 @@ def test_a_marked_task_is_hidden_with_or_without_reference_data(tmp_path, layout
 def test_it_is_hidden_wherever_one_looks_from(tmp_path, place):
     make_task(tmp_path, layout="full", hidden=True)
     assert hidden_names(TaskDirectory(tmp_path / place).all()) == {"tiny"}
+    (tmp_path / "input_data/tiny/metadata").write_text("hidden: false")
+    assert hidden_names(TaskDirectory(tmp_path / place).all()) == {"tiny"}, "one mark is enough"
 
 
 @pytest.mark.parametrize("name", ["metadata", "metadata.yaml", "metadata.yml"])
-def test_no_ending_unmarks_a_task(tmp_path, name, task):
+def test_no_ending_unmarks_a_task_and_every_command_says_so(tmp_path, pgdl, name, task):
     (task / name).write_text("hidden: true")
     assert hidden_names(TaskDirectory(tmp_path).runnable()) == {"tiny"}
-
-
-def test_one_mark_is_enough(tmp_path):
-    task = make_task(tmp_path, layout="full", hidden=True)
-    (task / "metadata").write_text("hidden: false")
-    assert hidden_names(TaskDirectory(tmp_path).runnable()) == {"tiny"}
-
-
-def test_every_command_says_so(tmp_path, pgdl):
-    make_task(tmp_path, hidden=True)
-    validated = pgdl("task", "validate", tmp_path).lines
-    assert validated == ["tiny: 8 models, hidden: valid"]
+    assert pgdl("task", "validate", tmp_path).lines == ["tiny: 8 models, hidden: valid"]
     assert pgdl("task", "list", tmp_path).lines[1].split()[:2] == ["tiny", "yes"]
     assert pgdl("task", "show", tmp_path).out.startswith("tiny (flat, hidden) in ")
 
