@@ -87,17 +87,16 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(fetch, server, monkeypatch, file):
+def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(refusal, server, monkeypatch, file):
     monkeypatch.setattr(session, "TIMEOUTS_S", (5, 0.1))
     monkeypatch.setattr(session, "PAUSES_S", (0,))
     server.stall_s = 2
-    ended = fetch()
-    assert ended.code == 2
-    assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: 127.0.0.1 is silent")
-    assert ended.err.endswith("; the same command continues\n")
+    line = refusal()
+    assert line.startswith(f"pgdl: {server.url}/data.zip: 127.0.0.1 is silent")
+    assert line.endswith("; the same command continues")
 
 
-def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(fetch, server, monkeypatch, file):
+def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(fetch, refusal, server, monkeypatch, file):
     monkeypatch.setattr(transfer, "CONNECTIONS", 1)  # the two largest files, the shards, come first
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
@@ -106,11 +105,9 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(fetch, server, mon
     good = archive.read_bytes()
     place = entry.header_offset + 30 + len(entry.filename) + entry.compress_size // 2
     archive.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
-    ended = fetch()
-    assert ended.code == 2
-    assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: damaged: found ")
-    assert "the same command fetches this file again" in ended.err
-    assert not (TASKS / "input_data").exists()
+    line = refusal()
+    assert line.startswith(f"pgdl: {server.url}/data.zip: damaged: found ")
+    assert "the same command fetches this file again" in line
     archive.write_bytes(good)
     server.hits.clear()
     assert fetch().code == 0
@@ -119,7 +116,7 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(fetch, server, mon
     assert len(server.hits) <= 4 + 29 - 2
 
 
-def test_an_archive_that_changes_half_way_is_refused(fetch, server, monkeypatch, file):
+def test_an_archive_that_changes_half_way_is_refused(refusal, server, monkeypatch, file):
     extract = transfer._extract
 
     def change(*arguments):
@@ -129,11 +126,7 @@ def test_an_archive_that_changes_half_way_is_refused(fetch, server, monkeypatch,
 
     monkeypatch.setattr(transfer, "_extract", change)
     monkeypatch.setattr(transfer, "CONNECTIONS", 1)
-    ended = fetch()
-    assert ended.code == 2
-    assert "the archive has changed: expected " in ended.err
-    assert '(ETag "1") as before, found ' in ended.err
-    assert not (TASKS / "input_data").exists()
+    assert re.search(r'the archive has changed: expected .*\(ETag "1"\) as before, found ', refusal())
 
 
 def test_a_file_that_is_another_one_later_stops_with_both(fetch, server, archive):
@@ -156,17 +149,15 @@ def test_whole_answers_in_between_are_refused(server, file):
         reader.read(1)
 
 
-def test_a_disk_that_is_too_small_is_said_before_anything_travels(fetch, server, monkeypatch, file):
+def test_a_disk_that_is_too_small_is_said_before_anything_travels(refusal, server, monkeypatch, file):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
-    ended = fetch()
-    assert ended.code == 2
-    assert re.search(
-        r"^pgdl: tasks: disk too small: expected [\d.]+ kB of free disk space, found 100 B; free some", ended.err, re.M
+    assert re.match(
+        r"pgdl: tasks: disk too small: expected [\d.]+ kB of free disk space, found 100 B; free some", refusal()
     )
     assert len(server.hits) <= 4
 
 
-def test_a_disk_that_is_full_in_between_keeps_what_is_finished(fetch, server, monkeypatch, file):
+def test_a_disk_that_is_full_in_between_keeps_what_is_finished(fetch, refusal, server, monkeypatch, file):
     real = os.fsync
     calls = []
 
@@ -177,9 +168,7 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(fetch, server, mo
         real(descriptor)
 
     monkeypatch.setattr(transfer.os, "fsync", full)
-    ended = fetch()
-    assert ended.code == 2
-    assert "cannot be written: found No space left on device; the same command continues" in ended.err
+    assert "cannot be written: found No space left on device; the same command continues" in refusal()
     monkeypatch.setattr(transfer.os, "fsync", real)
     server.hits.clear()
     assert fetch().code == 0
@@ -323,7 +312,7 @@ def test_a_smaller_part_keeps_what_was_fetched(pgdl, fetch, server, monkeypatch,
 
 
 @pytest.mark.parametrize("part", ["header", "content"])
-def test_a_damaged_member_is_named(fetch, server, file, part):
+def test_a_damaged_member_is_named(refusal, server, file, part):
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
         entries = [one for one in members.infolist() if one.filename.startswith("input_data/tiny/model_")]
@@ -332,6 +321,4 @@ def test_a_damaged_member_is_named(fetch, server, file, part):
     content = bytearray(archive.read_bytes())
     content[begin : begin + 4] = b"\xff\xff\xff\xff"
     archive.write_bytes(content)
-    ended = fetch()
-    assert ended.code == 2
-    assert f"damaged: found {entry.filename.removeprefix('input_data/tiny/')}: " in ended.err.splitlines()[-1]
+    assert f"damaged: found {entry.filename.removeprefix('input_data/tiny/')}: " in refusal()

@@ -145,14 +145,12 @@ def test_no_network(refusal, tmp_path):
     assert "<" not in line
 
 
-def test_a_member_outside_of_the_archive_is_refused(fetch, archive):
+def test_a_member_outside_of_the_archive_is_refused(refusal, archive):
     content = bytearray(archive.read_bytes())
     first = content.index(b"PK\x01\x02")  # of the directory
     content[first + 42 : first + 46] = (2**31).to_bytes(4, "little")
     archive.write_bytes(content)
-    ended = fetch()
-    assert ended.code == 2
-    assert "a member that begins outside of the archive" in ended.err
+    assert "a member that begins outside of the archive" in refusal()
 
 
 def test_a_certificate_that_nobody_vouches_for(refusal, encrypted, tmp_path):
