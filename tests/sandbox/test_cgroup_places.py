@@ -72,15 +72,12 @@ def test_the_root_of_all_groups_may_hold_processes(mount):
     assert places(mount, "/") == [mount]
 
 
-def test_a_group_that_is_not_mounted_cannot_be_used(mount):
+def test_a_group_that_is_not_mounted_or_lacks_the_controllers_cannot_be_used(mount):
     with pytest.raises(NoCgroupError, match="/other is not visible"):
         places(mount, "/other", root="/docker/x")
     with pytest.raises(NoCgroupError, match="/gone is not visible"):
         places(mount, "/gone")
-
-
-def test_without_the_controllers_there_is_no_place(mount):
-    own = group(mount / "own", controllers="hugetlb", members=f"{os.getpid()}\n")
+    own = group(mount / "own", controllers="hugetlb", members=OWN)
     with pytest.raises(NoCgroupError, match=f"not among the controllers of {own}"):
         places(mount, "/own")
 
