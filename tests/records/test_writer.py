@@ -4,7 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 from harness.errors import UserError
 from harness.records import Claims, Evaluation, Records, RecordWriter
 from harness.records.connection import Database, DatabaseError
+from harness.records.keys import insert_missing
 from tests.records.evaluation_rows import NOW, evaluation
 from tests.records.statements import execute
 
@@ -37,22 +38,6 @@ def kept_file(cache: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that gets the size of each written group."""
-    from harness.records import writer
-
-    sizes: list[int] = []
-    original = writer.insert_missing
-
-    def watched(connection: Connection, group: list[Evaluation], held: Collection[str] | None) -> list[bool]:
-        sizes.append(len(group))
-        return original(connection, group, held)
-
-    monkeypatch.setattr(writer, "insert_missing", watched)
-    return sizes
-
-
 def test_all_are_written_in_their_order_when_the_writer_ends(location):
     made = rows(250)
     with Records(location) as records, RecordWriter(records, None) as writer:
@@ -63,7 +48,14 @@ def test_all_are_written_in_their_order_when_the_writer_ends(location):
     assert values(location) == [row.value for row in made]
 
 
-def test_the_first_record_is_written_at_once_and_later_ones_in_groups(location, groups, monkeypatch):
+def test_the_first_record_is_written_at_once_and_later_ones_in_groups(location, monkeypatch):
+    groups: list[int] = []
+
+    def watched(connection, group, held):
+        groups.append(len(group))
+        return insert_missing(connection, group, held)
+
+    monkeypatch.setattr("harness.records.writer.insert_missing", watched)
     monkeypatch.setattr("harness.records.writer.INTERVAL_S", 600.0)
     first, *others = rows(10)
     with Records(location) as records, RecordWriter(records, None) as writer:
@@ -72,7 +64,8 @@ def test_the_first_record_is_written_at_once_and_later_ones_in_groups(location, 
             pass
         for row in others:
             writer.add(row)
-    assert groups == [1, 9]
+        writer.flush()
+        assert groups == [1, 9]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
