@@ -179,7 +179,7 @@ def test_nothing_of_the_harness_own_environment_is_passed_on(job, monkeypatch):
     assert options.index(("--clearenv",)) < first
 
 
-def test_the_environment_decides_about_keras_threads_and_python_s_own_libraries(job, monkeypatch):
+def test_the_environment_decides_about_keras_threads_and_libraries_of_python(job, monkeypatch):
     monkeypatch.setenv("LD_LIBRARY_PATH", f"/home/alice/lib:{sys.base_prefix}/lib:")
     variables = job.environment(home="/tmp")
     assert variables["LD_LIBRARY_PATH"] == f"{sys.base_prefix}/lib"
