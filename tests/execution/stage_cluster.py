@@ -35,7 +35,7 @@ class Process:
     @staticmethod
     def _answer(answer: Future[Any], machine: Machine, method: str, arguments: Sequence[Any]) -> None:
         try:
-            found = getattr(machine, method)(*arguments)
+            found = pickle.loads(pickle.dumps(getattr(machine, method)(*arguments)))
         except Exception as error:
             found = error
         if not answer.done():

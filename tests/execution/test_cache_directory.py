@@ -13,9 +13,6 @@ def test_the_user_may_name_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "mine"))
     assert cache_directory("staged") == tmp_path / "mine" / "staged"
     assert (tmp_path / "mine" / "staged").is_dir()
-
-
-def test_a_relative_name_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PGDL_CACHE", "mine")
     assert cache_directory("staged") == tmp_path / "mine" / "staged"

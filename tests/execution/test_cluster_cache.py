@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -67,16 +67,14 @@ def test_a_store_waits_for_the_driver_and_then_needs_it_no_more(tmp_path: Path) 
     order = parts.order("returns 1")
     store.announce([order])
     needs = store.needs
-    assert set(needs) == {
-        OrderNeed("submission", order.submission),
-        OrderNeed("model", "model"),
-        OrderNeed("data", "data"),
-    }
-    written = threading.Thread(target=store.write_model, args=("model", tmp_path))
-    written.start()
+    names = ("submission", order.submission), ("model", "model"), ("data", "data")
+    assert set(needs) == {OrderNeed(*name) for name in names}
     files = {"complexity.py": b"1"}
-    store.supply({OrderNeed("model", "model"): bundle(b"weights"), OrderNeed("submission", order.submission): files})
-    written.join()
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(store.write_model, "model", tmp_path)
+        store.supply(
+            {OrderNeed("model", "model"): bundle(b"weights"), OrderNeed("submission", order.submission): files}
+        )
     assert (tmp_path / "weights.npz").read_bytes() == b"weights"
     assert store.files(order.submission) == files
     assert store.needs == (OrderNeed("data", "data"),)
@@ -94,19 +92,11 @@ def test_what_arrives_damaged_is_refused(tmp_path: Path) -> None:
 
 
 def test_who_waits_is_let_go_when_the_machine_ends() -> None:
-    store, ended = Store(Cache(), list), []
-
-    def wait() -> None:
-        try:
-            store.files("never")
-        except StoppedError:
-            ended.append(True)
-
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    store.close()
-    waiting.join()
-    assert ended == [True]
+    store = Store(Cache(), list)
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(store.files, "never")
+        store.close()
+        assert isinstance(waiting.exception(), StoppedError)
 
 
 def test_the_driver_keeps_few_bytes_for_further_machines(tmp_path: Path) -> None:
@@ -132,18 +122,10 @@ def test_the_driver_keeps_few_bytes_for_further_machines(tmp_path: Path) -> None
 def test_several_processes_may_make_room_at_once() -> None:
     """A process that links an entry of the cache gets the whole entry or nothing."""
     (cache := Cache(kept_bytes=2500)).add("model", "0", write)
-    faults: list[BaseException] = []
 
     def fill(number: int) -> None:
-        try:
-            for step in range(30):
-                cache.add("model", f"{number} {step}", write)
-        except BaseException as error:
-            faults.append(error)
+        for step in range(30):
+            cache.add("model", f"{number} {step}", write)
 
-    threads = [threading.Thread(target=fill, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == []
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(fill, range(3)))

@@ -1,9 +1,11 @@
-"""Tests of parallel calls on this machine, without a sandbox and TensorFlow: workers are threads with fake calls."""
+"""Tests of parallel calls on this machine, without a sandbox and TensorFlow: workers are threads with fake calls.
+
+The contract has the tests that every executor passes.
+"""
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,18 +18,18 @@ from harness.errors import UserError, Warn
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
 from harness.execution.dispatch import make
+from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
 from harness.execution.machine import Cores
-from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.run import CallSummary
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.records import Records
-from harness.sandbox import Kind, Limits, SandboxChoice, Staging
+from harness.sandbox import Kind, Limits, SandboxChoice, Staging, clock
 from harness.sandbox.process import WorkerProcess
 from harness.task.model import Model
-from harness.testing import Actors
+from harness.testing import STAGE, Actors, ExecutorContract
 from pgdl import Progress
 
 pytestmark = pytest.mark.usefixtures("four_cores", "unstaged")
@@ -47,6 +49,11 @@ class Given(SandboxChoice):
 
 def local_with(kind: Kind, workers: int) -> Local:
     return Local(Given(kind), None, workers, print)
+
+
+class TestContract(ExecutorContract):
+    def executor(self, workers: int) -> Executor:
+        return Local(STAGE, None, workers, print)
 
 
 @pytest.fixture
@@ -70,57 +77,17 @@ def plan(
     return plan_calls(submissions, [make_task(models)], settings, local)
 
 
-def outcomes(done: Sequence[FinishedCall[PlannedCall]]) -> dict[str, Outcome]:
-    return {one.call.submission.name: one.result.outcome for one in done}
-
-
-def test_every_call_comes_back_once_with_its_value_and_where_it_was_made(local: Local) -> None:
-    calls = plan(local, "returns 1.5", "returns -2", models=5)
-    done = list(make(local, calls))
-    assert sorted(one.call.key for one in done) == sorted(call.key for call in calls)
-    assert {one.call.submission.name: one.result.value for one in done} == {"s0": 1.5, "s1": -2.0}
-    assert {one.sandbox for one in done} == {"bubblewrap"}
+def test_no_more_calls_are_under_the_clock_than_there_are_workers(local: Local, kind: Actors) -> None:
+    done = list(make(local, plan(local, "returns 1", models=12)))
+    assert (kind.most_at_once, len(kind.started)) == (2, 12)
     assert {one.machine["threads"] for one in done} == {"1"}
     assert done[0].result.environment == {"stage": "here", "device": "stage"}
 
 
-def test_no_more_calls_are_under_the_clock_than_there_are_workers(local: Local, kind: Actors) -> None:
-    list(make(local, plan(local, "returns 1", models=12)))
-    assert kind.most_at_once == 2
-    assert len(kind.started) == 12
-
-
-def test_baselines_on_one_model_share_a_worker(local: Local, kind: Actors) -> None:
-    done = list(make(local, plan(local, "returns 1", "raises E: x", "returns 3", models=2, baselines=True)))
-    assert len(kind.started) == 2
-    assert {actor.job.submission for actor in kind.started} == {kind.started[0].job.submission}
-    assert all(actor.played == ["returns 1", "raises E: x", "returns 3"] for actor in kind.started)
-    assert outcomes(done) == {"s0": Outcome.OK, "s1": Outcome.EXCEPTION, "s2": Outcome.OK}
-
-
 def test_where_a_worker_does_not_start_every_call_of_a_batch_says_so(local: Local) -> None:
     done = list(make(local, plan(local, "does not start", "returns 1", baselines=True)))
-    assert outcomes(done)["s0"] is Outcome.INFRA_ERROR
+    assert {one.call.submission.name: one.result.outcome for one in done}["s0"] is Outcome.INFRA_ERROR
     assert len(done) == 2
-
-
-def test_a_budget_that_earlier_runs_used_up_starts_nothing(local: Local, kind: Actors) -> None:
-    calls = plan(local, "returns 1", models=2, settings=replace(QUICK, time_budget=TimeBudget.AVERAGE))
-    calls[0].budget.spend(600.0)
-    assert {one.result.outcome for one in make(local, calls)} == {Outcome.TIMEOUT}
-    assert kind.started == []
-
-
-def test_leaving_the_context_ends_what_runs(kind: Actors) -> None:
-    before = set(threading.enumerate())
-    with (
-        local_with(kind, workers=2) as local,
-        closing(make(local, [*plan(local, "returns 1"), *plan(local, "waits")])) as done,
-    ):
-        next(done)
-    assert kind.started
-    assert all(actor.is_gone() for actor in kind.started)
-    assert not [thread for thread in {*threading.enumerate()} - before if thread.name.startswith("sandbox-")]
 
 
 def test_an_error_of_the_harness_reaches_whoever_waits(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,15 +97,6 @@ def test_an_error_of_the_harness_reaches_whoever_waits(local: Local, monkeypatch
     monkeypatch.setattr(Model, "write_canonical", fail)
     with pytest.raises(UserError, match="cannot be staged: No space left on device"):
         list(make(local, plan(local, "returns 1")))
-
-
-def test_imports_begin_before_they_are_waited_for(kind: Actors) -> None:
-    with local_with(kind, workers=1) as local:
-        local.expect(["tensorflow"])
-        assert (kind.expected, kind.prepared) == (["tensorflow"], [])
-        list(make(local, plan(local, "returns 1")))
-        local.expect(["tensorflow"])
-        assert (kind.expected, kind.prepared) == (["tensorflow"], ["tensorflow"])
 
 
 def test_a_core_is_free_as_soon_as_a_call_is_killed(kind: Actors, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,11 +123,14 @@ def test_a_core_is_free_as_soon_as_a_call_is_killed(kind: Actors, monkeypatch: p
     assert [one.result.value for one in done] == [1.0, 1.0]
 
 
-def test_what_is_prepared_is_prepared_once(kind: Actors) -> None:
+def test_imports_begin_before_they_are_waited_for_and_once(kind: Actors) -> None:
     with local_with(kind, workers=1) as local:
+        local.expect(["tensorflow"])
+        assert (kind.expected, kind.prepared) == (["tensorflow"], [])
         for _ in range(2):
             list(make(local, plan(local, "returns 1")))
-        assert kind.prepared == ["tensorflow"]
+            local.expect(["tensorflow"])
+            assert (kind.expected, kind.prepared) == (["tensorflow"], ["tensorflow"])
         list(make(local, plan(local, "returns 1", settings=replace(QUICK, runtime="keras2"))))
         assert kind.prepared == ["tensorflow", "keras2"]
         assert not kind.closed
@@ -230,6 +191,30 @@ def test_a_copy_that_is_used_stays_however_many_there_are() -> None:
         assert not first.exists()
 
 
+class Listener(Progress):
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def warn(self, line: str) -> None:
+        self.heard.append(line)
+
+
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_a_pause_of_the_harness_is_said_and_the_call_made_again_once(
+    local: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_paused: bool
+) -> None:
+    if is_paused:
+        monkeypatch.setattr(clock, "PAUSE_S", -1.0)  # every call is found to be paused
+    settings, listener = replace(QUICK, time_budget=TimeBudget.AVERAGE, time_limit_s=60.0), Listener()
+    with Records(str(tmp_path / "r.db")) as records:
+        record_calls(Run([make_submission("mine", b"returns 1")], [make_task(2)], settings, local), records, listener)
+        rows = [(row.outcome, row.message.partition(" for ")[0]) for row in records.whole_of()]
+    assert rows == 2 * [("INFRA_ERROR", "the harness was stopped") if is_paused else ("OK", "")]
+    warnings = [line for line in listener.heard if "again" in line]
+    assert len(warnings) == (2 if is_paused else 0)
+    assert all(line.endswith(" s during the call; the call is made again") for line in warnings)
+
+
 def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,9 +226,10 @@ def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_c
         def advanced(self, call: CallSummary) -> None:
             raise KeyboardInterrupt
 
-    kind = Watched()
+    before, kind = set(threading.enumerate()), Watched()
     local = local_with(kind, workers=2)
     submissions = [make_submission("quick", b"returns 1"), make_submission("slow", b"waits")]
     with Records(str(tmp_path / "r.db")) as records, pytest.raises(KeyboardInterrupt), local:
         record_calls(Run(submissions, [make_task(3)], QUICK, local), records, Impatient())
     assert kind.all_gone
+    assert not [thread for thread in {*threading.enumerate()} - before if thread.name.startswith("sandbox-")]

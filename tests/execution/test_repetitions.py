@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from planned_things import NOWHERE_TO_RUN, SETTINGS, make_model, make_submission, make_task
 
-from harness.execution.batches import make_batches
 from harness.execution.budget import Clocks, TimeBudget
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.repeated_models import choose_repeated
@@ -93,15 +92,6 @@ def test_a_repetition_takes_nothing_from_the_budget_of_the_calls_that_count(tmp_
     clocks.update(orders.values())
     left = {repeat: clocks.of(order).left() for repeat, order in orders.items()}
     assert left == {0: pytest.approx(100.0), 1: pytest.approx(100.0 - 8 * 12.0), 2: pytest.approx(100.0)}
-
-
-def test_baselines_share_a_sandbox_with_those_of_the_same_repetition_only() -> None:
-    """Otherwise a call could pass its random draws to its repetition."""
-    baselines = [Submission(name, {"complexity.py": name.encode()}, is_baseline=True) for name in ("a", "b")]
-    calls = plan_calls(baselines, [make_task(1)], SETTINGS, NOWHERE_TO_RUN, 2)
-    batches = make_batches([call.order(number) for number, call in enumerate(calls)])
-    found = sorted(sorted((order.repeat, calls[order.number].submission.name) for order in batch) for batch in batches)
-    assert found == [[(repeat, "a"), (repeat, "b")] for repeat in (0, 1, 2)]
 
 
 #: Usual small grids, and all full grids of more than 36 models, whose hyperparameters have 2 to 5 values; the

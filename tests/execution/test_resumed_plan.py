@@ -43,12 +43,14 @@ def models(calls: list[PlannedCall]) -> list[str]:
     return sorted(call.model.id for call in calls)
 
 
-def test_what_is_recorded_is_not_done_again(records: Records) -> None:
+def test_what_is_recorded_is_not_done_again_unless_by_force(records: Records) -> None:
     first = plan(records, make_submission(), make_task(3))
     record(records, first.calls[0])
     second = plan(records, make_submission(), make_task(3))
     assert models(second.missing) == models(first.calls[1:])
     assert [row.call.model.id for row in second.recorded] == [first.calls[0].model.id]
+    forced = plan(records, make_submission(), make_task(3), force=True)
+    assert (len(forced.missing), forced.recorded) == (3, ())
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o not in (Outcome.OK, Outcome.INFRA_ERROR)])
@@ -65,13 +67,6 @@ def test_a_failure_of_the_harness_is_made_up_for(records: Records) -> None:
     assert (again.missing, again.recorded) == ([call], ())
     record(records, call, Outcome.OK)
     assert plan(records, make_submission(), make_task(1)).missing == []
-
-
-def test_force_does_everything_again(records: Records) -> None:
-    for call in plan(records, make_submission(), make_task(2)).calls:
-        record(records, call)
-    forced = plan(records, make_submission(), make_task(2), force=True)
-    assert (len(forced.missing), forced.recorded) == (2, ())
 
 
 def test_timeouts_of_a_busy_machine_are_made_again_where_that_is_asked(records: Records) -> None:
@@ -105,15 +100,6 @@ def test_a_retried_timeout_is_made_once(records: Records) -> None:
     again = plan(records, make_submission(), make_task(1), retry=True)
     assert [row.is_starved for row in execute(again, Starving(), records, print, print)] == [True]
     assert [order.key for order in made] == [call.key]
-
-
-def test_a_changed_submission_model_or_data_is_called_again(records: Records) -> None:
-    for call in plan(records, make_submission(), make_task(2)).calls:
-        record(records, call)
-    retrained = make_task([make_model("model_0"), make_model("model_1", "retrained")])
-    assert len(plan(records, make_submission(content=b"2"), make_task(2)).missing) == 2
-    assert models(plan(records, make_submission(), retrained).missing) == ["model_1"]
-    assert len(plan(records, make_submission(), make_task(2, data="more data")).missing) == 2
 
 
 def test_models_that_swap_their_names_are_called_again(records: Records) -> None:

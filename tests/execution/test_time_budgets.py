@@ -36,17 +36,15 @@ def left(call: PlannedCall) -> float:
     return clock_of(call).left()
 
 
-def test_by_default_the_limit_binds_every_call() -> None:
+def test_by_default_the_limit_binds_every_call_whatever_others_and_earlier_runs_used() -> None:
+    call, other = Calls(EACH).all[:2]
     clocks = Clocks()
-    first, second = (clock_of(call, clocks) for call in Calls(EACH).all[:2])
+    first, second = (clock_of(one, clocks) for one in (call, other))
     assert first is not second
     assert (first.left(), first.meaning) == (10.0, "the time limit of 10 s")
-
-
-def test_a_call_that_is_made_twice_has_its_whole_limit_twice() -> None:
-    call, clocks = Calls(EACH).all[0], Clocks()
-    clock_of(call, clocks).spend(4.0)
-    assert clock_of(call, clocks).left() == 10.0
+    first.spend(4.0)
+    call.budget.spend(9.0)
+    assert clock_of(call, clocks).left() == 10.0, "made twice, it has its whole limit twice"
 
 
 def test_on_average_the_models_of_a_task_share_one_clock() -> None:
@@ -86,12 +84,6 @@ def test_what_was_used_elsewhere_counts_once_and_can_be_given_back() -> None:
     assert clock_of(second, clocks).left() == pytest.approx(15.0)
     second.budget.spend(-20.0)
     assert clock_of(second, clocks).left() == pytest.approx(35.0)
-
-
-def test_what_earlier_runs_used_takes_nothing_from_a_limit_for_every_call() -> None:
-    call = Calls(EACH).all[0]
-    call.budget.spend(9.0)
-    assert left(call) == 10.0
 
 
 def test_two_submissions_with_the_same_files_do_not_share_a_budget() -> None:

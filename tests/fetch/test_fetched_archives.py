@@ -1,7 +1,6 @@
 """Tests of tasks from an archive with a known digest: nothing else is unpacked, and nothing leaves the directory."""
 
 import gzip
-import hashlib
 import io
 import lzma
 import stat
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.credentials import Address
+from harness.digest import digest_of_file as digest
 from harness.errors import UserError
 from harness.fetch import archive as fetching
 from harness.fetch import session
@@ -20,10 +20,6 @@ from harness.task.layout import TaskDirectory
 from tests.fetch.servers import serve
 from tests.throwaway import make_task
 from tests.zip_bombs import overlapping
-
-
-def digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
@@ -55,10 +51,6 @@ def archive(tmp_path: Path) -> Path:
     return file
 
 
-def left_behind(tmp_path: Path) -> list[str]:
-    return [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
-
-
 def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, tmp_path):
     url, target = archive.as_uri(), tmp_path / "deep" / "tasks"
     target.mkdir(parents=True)  # an empty directory is no obstacle
@@ -68,7 +60,7 @@ def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, tmp_pa
     sha256 = digest(archive)
     archive.unlink()
     assert not fetch_tasks(url, sha256, target)
-    assert left_behind(target.parent) == []
+    assert list(target.parent.iterdir()) == [target]
 
 
 @pytest.mark.parametrize("mode", [None, 0o777], ids=["link", "directory"])
@@ -95,21 +87,11 @@ def test_quiet(archive, tmp_path, pgdl):
     assert pgdl(*arguments) == (0, "", f"{tmp_path / 'tasks'}: is there already\n")
 
 
-def test_a_zip_is_unpacked_too(tmp_path):
-    file = tmp_path / "tasks.zip"
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
-        members.writestr("a/", "")
-        members.writestr("a/b", "content")
-    assert fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
-    assert (tmp_path / "tasks" / "a" / "b").read_text() == "content"
-
-
 def test_another_digest_is_refused_before_anything_is_unpacked(archive, tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "_unpack", lambda *_: pytest.fail("unpacked"))
     with pytest.raises(UserError, match=r"another archive than the expected one: expected 0{64}, found [0-9a-f]{64}"):
         fetch_tasks(archive.as_uri(), "0" * 64, tmp_path / "new" / "tasks")
-    assert not (tmp_path / "new").exists()
-    assert left_behind(tmp_path) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"made", archive.name}
 
 
 def test_a_directory_of_another_origin_stays_as_it_is(archive, tmp_path):
@@ -254,7 +236,7 @@ def test_sizes_are_bounded_by_what_comes_out(limit, tmp_path, monkeypatch):
         UserError, match=r"cannot be unpacked: expected at most .* found more|too large: expected at most"
     ):
         fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
-    assert left_behind(tmp_path) == []
+    assert list(tmp_path.iterdir()) == [file]
 
 
 @pytest.mark.parametrize(
@@ -289,12 +271,3 @@ def test_a_download_that_is_cut_off_is_no_other_archive(archive, tmp_path, monke
             fetch_tasks(f"{served.url}/tasks.tar.xz", digest(archive), tmp_path / "tasks")
         served.cut_every, served.statuses = None, [503]
         assert fetch_tasks(f"{served.url}/tasks.tar.xz", digest(archive), tmp_path / "tasks")
-
-
-def test_an_address_that_does_not_give_the_archive_keeps_its_secrets(tmp_path):
-    with serve(tmp_path) as served:
-        address = served.url.replace("//", "//me:secret@") + "/nothing.zip?signature=secret"
-        with pytest.raises(UserError) as refused:
-            fetch_tasks(address, "0" * 64, tmp_path / "tasks")
-    expected = "cannot be fetched: expected 200 OK, found 404 Not Found; check the address"
-    assert str(refused.value) == f"{served.url}/nothing.zip: {expected}"

@@ -3,14 +3,11 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
-from in_process import Pgdl
 
 from harness.digest import digest_of_file
-from tests.fetch.archives import FAR, TASKS, Fetch, catalogue, content, make_archive
-from tests.fetch.servers import Served
+from tests.fetch.archives import FAR, TASKS, catalogue, content, make_archive
 from tests.throwaway import make_task
 
 
@@ -19,7 +16,7 @@ from tests.throwaway import make_task
     [{}, {"force_zip64": True}, {"begin": FAR}, {"others": 10_000}, {"prefix": "public_data/"}],
     ids=["plain", "zip64", "beyond 4 GiB", "10,000 members", "below a directory"],
 )
-def test_a_task_is_what_the_archive_holds(pgdl: Pgdl, fetch: Fetch, server: Served, kind: dict[str, Any]) -> None:
+def test_a_task_is_what_the_archive_holds(pgdl, fetch, server, kind):
     make_archive(server.directory / "data.zip", **kind)
     ended = fetch()
     assert ended.code == 0, ended.err
@@ -32,12 +29,7 @@ def test_a_task_is_what_the_archive_holds(pgdl: Pgdl, fetch: Fetch, server: Serv
     assert len(server.hits) <= before + 4  # the directory of the archive alone
 
 
-def test_quiet(fetch: Fetch, archive: Path) -> None:
-    for _ in ("fetched", "is there already"):
-        assert fetch("small", "--quiet") == (0, "", "")
-
-
-def test_only_what_is_asked_for_travels(fetch: Fetch, server: Served, tmp_path: Path) -> None:
+def test_only_what_is_asked_for_travels(fetch, server, tmp_path):
     tasks = ("one", "two")
     archive = make_archive(server.directory / "data.zip", tasks, n_train=2400)
     fetch("small/two", "--models", 2, file=catalogue(tmp_path, server.url, tasks))
@@ -48,7 +40,7 @@ def test_only_what_is_asked_for_travels(fetch: Fetch, server: Served, tmp_path: 
     )  # nothing twice but the directory, which was not all in the tail
 
 
-def test_a_phase_is_all_of_its_tasks(pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path) -> None:
+def test_a_phase_is_all_of_its_tasks(pgdl, fetch, server, tmp_path):
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
     file = catalogue(tmp_path, server.url, tasks)
@@ -61,9 +53,7 @@ def test_a_phase_is_all_of_its_tasks(pgdl: Pgdl, fetch: Fetch, server: Served, t
     assert "1.0 MB" in shown
 
 
-def test_a_part_is_a_task_that_says_so_and_is_extended_by_the_same_command(
-    pgdl: Pgdl, fetch: Fetch, server: Served, archive: Path
-) -> None:
+def test_a_part_is_a_task_that_says_so_and_is_extended_by_the_same_command(pgdl, fetch, server, archive):
     assert "a part of small/tiny: 3 of 8 models" in fetch("small/tiny", "--models", 3).err
     assert "tiny: 3 models" in (validated := pgdl("task", "validate", TASKS)).out
     assert "tiny: note: a part of small/tiny: 3 of 8 models" in validated.out
@@ -85,9 +75,7 @@ def models() -> set[str]:
     return {path.name for path in (TASKS / "input_data" / "tiny").glob("model_*")}
 
 
-def test_digests_that_were_seen_are_kept_and_pinned_ones_are_compared(
-    fetch: Fetch, server: Served, archive: Path, tmp_path: Path
-) -> None:
+def test_digests_that_were_seen_are_kept_and_pinned_ones_are_compared(fetch, server, archive, tmp_path):
     ended = fetch()
     assert ended.err.count("not yet known to the catalogue") == 2
     record = json.loads((TASKS / "reference_data" / "tiny" / "fetched.json").read_text())
@@ -104,7 +92,7 @@ def test_digests_that_were_seen_are_kept_and_pinned_ones_are_compared(
     assert not Path("elsewhere", "input_data").exists()
 
 
-def test_validate_compares_with_the_digests_of_the_fetch(pgdl: Pgdl, fetch: Fetch, archive: Path) -> None:
+def test_validate_compares_with_the_digests_of_the_fetch(pgdl, fetch, archive):
     fetch()
     task = TASKS / "input_data" / "tiny"
     (task / "model_1" / "config.json").write_bytes((task / "model_1" / "config.json").read_bytes() + b" ")
@@ -113,7 +101,7 @@ def test_validate_compares_with_the_digests_of_the_fetch(pgdl: Pgdl, fetch: Fetc
     assert "model_1/config.json: not as it was fetched: expected SHA-256" in ended.out
 
 
-def test_a_server_without_parts_says_so_with_a_remedy_that_works(pgdl: Pgdl, fetch: Fetch, server: Served) -> None:
+def test_a_server_without_parts_says_so_with_a_remedy_that_works(pgdl, fetch, server):
     archive = make_archive(server.directory / "data.zip", prefix="public_data/")
     server.ranges = False
     assert fetch().err == (
@@ -132,10 +120,11 @@ def test_a_server_without_parts_says_so_with_a_remedy_that_works(pgdl: Pgdl, fet
         "input_data/tiny/dataset_1", "reference_data/tiny/model_configs.json",
     ],
 )  # fmt: skip
-def test_files_that_were_removed_are_fetched_again(
-    pgdl: Pgdl, fetch: Fetch, server: Served, archive: Path, lost: str
-) -> None:
+def test_files_that_were_removed_or_cut_off_are_fetched_again(pgdl, fetch, server, archive, lost):
+    assert fetch("small", "--quiet") == fetch("small", "--quiet") == (0, "", "")
+    (TASKS / "input_data/tiny/model_3/weights.hdf5").write_bytes(b"half")
     fetch()
+    assert content(TASKS) == content(server.directory / "made")
     shutil.rmtree(TASKS / lost) if (TASKS / lost).is_dir() else (TASKS / lost).unlink()
     known = json.loads(pgdl("task", "known", "--format", "json", "--tasks", TASKS).out)
     assert known[0]["here"] == "files missing"
@@ -143,14 +132,7 @@ def test_files_that_were_removed_are_fetched_again(
     assert content(TASKS) == content(server.directory / "made")
 
 
-def test_a_file_that_was_cut_off_since_is_fetched_again(fetch: Fetch, server: Served, archive: Path) -> None:
-    fetch()
-    (TASKS / "input_data" / "tiny" / "model_3" / "weights.hdf5").write_bytes(b"half")
-    fetch()
-    assert content(TASKS) == content(server.directory / "made")
-
-
-def test_a_part_that_was_removed_is_no_part_of_what_is_fetched_next(pgdl: Pgdl, fetch: Fetch, archive: Path) -> None:
+def test_a_part_that_was_removed_is_no_part_of_what_is_fetched_next(pgdl, fetch, archive):
     fetch("small", "--models", 3)
     shutil.rmtree(TASKS / "input_data")
     assert "5 of 8 models" in fetch("small", "--models", 5).err
@@ -158,7 +140,7 @@ def test_a_part_that_was_removed_is_no_part_of_what_is_fetched_next(pgdl: Pgdl, 
     assert pgdl("task", "validate", TASKS).code == 0
 
 
-def test_tasks_in_the_flat_layout_are_not_hidden(pgdl: Pgdl, fetch: Fetch, archive: Path) -> None:
+def test_tasks_in_the_flat_layout_are_not_hidden(pgdl, fetch, archive):
     make_task(TASKS, name="mine")
     ended = fetch()
     assert ended.code == 2

@@ -10,17 +10,15 @@ import signal
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from in_process import Pgdl
 
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch import corpus, remote, session, staging, transfer
-from tests.fetch.archives import TASKS, Fetch, catalogue, content, make_archive
+from tests.fetch.archives import TASKS, catalogue, content, make_archive
 from tests.fetch.servers import Served
 
 pytestmark = pytest.mark.rest
@@ -37,9 +35,7 @@ def is_whole(server: Served) -> bool:
     return content(TASKS) == content(server.directory / "made")
 
 
-def test_lines_that_are_cut_are_continued_where_they_ended(
-    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
+def test_lines_that_are_cut_are_continued_where_they_ended(fetch, server, monkeypatch, file):
     monkeypatch.setattr(remote, "CHUNK", 100)
     server.cut_every = 1000
     assert fetch().code == 0
@@ -47,7 +43,7 @@ def test_lines_that_are_cut_are_continued_where_they_ended(
     assert server.sent < 1.5 * (server.directory / "data.zip").stat().st_size
 
 
-def test_a_busy_server_is_asked_again(fetch: Fetch, server: Served, file: Path) -> None:
+def test_a_busy_server_is_asked_again(fetch, server, file):
     server.statuses = [503, 429]
     assert fetch().code == 0
     server.statuses = [503] * 100
@@ -80,9 +76,7 @@ def test_a_busy_server_is_asked_again(fetch: Fetch, server: Served, file: Path) 
     ],
     ids=["not found", "forbidden", "circles", "a few bytes"],
 )
-def test_what_asking_again_does_not_mend_is_one_line(
-    fetch: Fetch, server: Served, file: Path, serve: Callable[[Served], object], said: str
-) -> None:
+def test_what_asking_again_does_not_mend_is_one_line(fetch, server, file, serve, said):
     serve(server)
     (line,) = fetch().err.splitlines()
     assert line.startswith(f"pgdl: {server.url}/data.zip: ")
@@ -93,21 +87,16 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
-    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
+def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(refusal, server, monkeypatch, file):
     monkeypatch.setattr(session, "TIMEOUTS_S", (5, 0.1))
     monkeypatch.setattr(session, "PAUSES_S", (0,))
     server.stall_s = 2
-    ended = fetch()
-    assert ended.code == 2
-    assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: 127.0.0.1 is silent")
-    assert ended.err.endswith("; the same command continues\n")
+    line = refusal()
+    assert line.startswith(f"pgdl: {server.url}/data.zip: 127.0.0.1 is silent")
+    assert line.endswith("; the same command continues")
 
 
-def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(
-    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
+def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(fetch, refusal, server, monkeypatch, file):
     monkeypatch.setattr(transfer, "CONNECTIONS", 1)  # the two largest files, the shards, come first
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
@@ -116,11 +105,9 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(
     good = archive.read_bytes()
     place = entry.header_offset + 30 + len(entry.filename) + entry.compress_size // 2
     archive.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
-    ended = fetch()
-    assert ended.code == 2
-    assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: damaged: found ")
-    assert "the same command fetches this file again" in ended.err
-    assert not (TASKS / "input_data").exists()
+    line = refusal()
+    assert line.startswith(f"pgdl: {server.url}/data.zip: damaged: found ")
+    assert "the same command fetches this file again" in line
     archive.write_bytes(good)
     server.hits.clear()
     assert fetch().code == 0
@@ -129,9 +116,7 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(
     assert len(server.hits) <= 4 + 29 - 2
 
 
-def test_an_archive_that_changes_half_way_is_refused(
-    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
+def test_an_archive_that_changes_half_way_is_refused(refusal, server, monkeypatch, file):
     extract = transfer._extract
 
     def change(*arguments):
@@ -141,14 +126,10 @@ def test_an_archive_that_changes_half_way_is_refused(
 
     monkeypatch.setattr(transfer, "_extract", change)
     monkeypatch.setattr(transfer, "CONNECTIONS", 1)
-    ended = fetch()
-    assert ended.code == 2
-    assert "the archive has changed: expected " in ended.err
-    assert '(ETag "1") as before, found ' in ended.err
-    assert not (TASKS / "input_data").exists()
+    assert re.search(r'the archive has changed: expected .*\(ETag "1"\) as before, found ', refusal())
 
 
-def test_a_file_that_is_another_one_later_stops_with_both(fetch: Fetch, server: Served, archive: Path) -> None:
+def test_a_file_that_is_another_one_later_stops_with_both(fetch, server, archive):
     fetch("small", "--models", "model_0")
     edited = (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").read_bytes() + b"\n"
     (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").write_bytes(edited)
@@ -161,28 +142,22 @@ def test_a_file_that_is_another_one_later_stops_with_both(fetch: Fetch, server: 
     assert f"found {len(edited)} bytes, CRC-32 " in ended.err
 
 
-def test_whole_answers_in_between_are_refused(server: Served, file: Path) -> None:
+def test_whole_answers_in_between_are_refused(server, file):
     find = remote.find_remote(Address(f"{server.url}/data.zip", "URL"))
     server.ranges = False
     with find.open() as reader, pytest.raises(UserError, match="the server sends whole files only, no parts"):
         reader.read(1)
 
 
-def test_a_disk_that_is_too_small_is_said_before_anything_travels(
-    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
+def test_a_disk_that_is_too_small_is_said_before_anything_travels(refusal, server, monkeypatch, file):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
-    ended = fetch()
-    assert ended.code == 2
-    assert re.search(
-        r"^pgdl: tasks: disk too small: expected [\d.]+ kB of free disk space, found 100 B; free some", ended.err, re.M
+    assert re.match(
+        r"pgdl: tasks: disk too small: expected [\d.]+ kB of free disk space, found 100 B; free some", refusal()
     )
     assert len(server.hits) <= 4
 
 
-def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
-    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
+def test_a_disk_that_is_full_in_between_keeps_what_is_finished(fetch, refusal, server, monkeypatch, file):
     real = os.fsync
     calls = []
 
@@ -193,9 +168,7 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
         real(descriptor)
 
     monkeypatch.setattr(transfer.os, "fsync", full)
-    ended = fetch()
-    assert ended.code == 2
-    assert "cannot be written: found No space left on device; the same command continues" in ended.err
+    assert "cannot be written: found No space left on device; the same command continues" in refusal()
     monkeypatch.setattr(transfer.os, "fsync", real)
     server.hits.clear()
     assert fetch().code == 0
@@ -203,7 +176,7 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
     assert len(server.hits) <= 4 + 29 - 5
 
 
-def test_a_killed_process_is_continued(pgdl: Pgdl, fetch: Fetch, server: Served, file: Path) -> None:
+def test_a_killed_process_is_continued(pgdl, fetch, server, file):
     """The process is killed after the third file; until the fetch ends, nothing counts as a task."""
     program = f"""if True:
         import itertools, os, signal
@@ -237,9 +210,7 @@ def test_a_killed_process_is_continued(pgdl: Pgdl, fetch: Fetch, server: Served,
     assert inodes <= {path.stat().st_ino for path in TASKS.rglob("*") if path.is_file()}  # moved, not fetched again
 
 
-def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
-    pgdl: Pgdl, fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
+def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(pgdl, fetch, server, monkeypatch, file):
     fetch("small", "--models", 2)
     real, moved = Path.replace, []
 
@@ -261,9 +232,7 @@ def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
     assert len(server.hits) <= 4
 
 
-def test_what_an_earlier_archive_had_does_not_get_into_the_task(
-    pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
-) -> None:
+def test_what_an_earlier_archive_had_does_not_get_into_the_task(pgdl, fetch, server, file):
     """The fetch was interrupted after a shard that the archive's next version does not have."""
     kept = staging.StagedTask(TASKS, "tiny")
     kept.begin()
@@ -277,7 +246,7 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(
     assert "shard_7.tfrecord: was not fetched with the task" in ended.out
 
 
-def test_a_model_that_gets_a_file_more_is_extended(fetch: Fetch, server: Served) -> None:
+def test_a_model_that_gets_a_file_more_is_extended(fetch, server):
     """The second fetch adds the file to a task whose directories exist already."""
     later = make_archive(server.directory / "later.zip")
     with zipfile.ZipFile(later) as members, zipfile.ZipFile(server.directory / "data.zip", "w") as earlier:
@@ -290,7 +259,7 @@ def test_a_model_that_gets_a_file_more_is_extended(fetch: Fetch, server: Served)
     assert is_whole(server)
 
 
-def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path) -> None:
+def test_other_tasks_can_be_used_while_one_is_fetched(pgdl, fetch, server, tmp_path):
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
     file = catalogue(tmp_path, server.url, tasks)
@@ -303,7 +272,7 @@ def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, fetch: Fetch, 
     assert "half-fetched" not in pgdl("run", "no_measure", "--tasks", TASKS, "--task", "one").err
 
 
-def test_two_fetches_into_one_directory_do_not_meet(fetch: Fetch, file: Path) -> None:
+def test_two_fetches_into_one_directory_do_not_meet(fetch, file):
     (TASKS / ".fetching").mkdir(parents=True)
     lock = os.open(TASKS / ".fetching" / corpus.LOCK, os.O_RDWR | os.O_CREAT)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -312,9 +281,7 @@ def test_two_fetches_into_one_directory_do_not_meet(fetch: Fetch, file: Path) ->
     assert fetch().code == 0
 
 
-def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
-    pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(pgdl, fetch, server, tmp_path, monkeypatch):
     """Otherwise the next command would fetch a smaller corpus, whose score means nothing."""
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
@@ -329,9 +296,7 @@ def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
     assert is_whole(server)
 
 
-def test_a_smaller_part_keeps_what_was_fetched(
-    pgdl: Pgdl, fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
+def test_a_smaller_part_keeps_what_was_fetched(pgdl, fetch, server, monkeypatch, file):
     with monkeypatch.context() as patch:
         patch.setattr(staging.StagedTask, "install", interrupt)
         assert fetch().code == 130
@@ -347,7 +312,7 @@ def test_a_smaller_part_keeps_what_was_fetched(
 
 
 @pytest.mark.parametrize("part", ["header", "content"])
-def test_a_damaged_member_is_named(fetch: Fetch, server: Served, file: Path, part: str) -> None:
+def test_a_damaged_member_is_named(refusal, server, file, part):
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
         entries = [one for one in members.infolist() if one.filename.startswith("input_data/tiny/model_")]
@@ -356,6 +321,4 @@ def test_a_damaged_member_is_named(fetch: Fetch, server: Served, file: Path, par
     content = bytearray(archive.read_bytes())
     content[begin : begin + 4] = b"\xff\xff\xff\xff"
     archive.write_bytes(content)
-    ended = fetch()
-    assert ended.code == 2
-    assert f"damaged: found {entry.filename.removeprefix('input_data/tiny/')}: " in ended.err.splitlines()[-1]
+    assert f"damaged: found {entry.filename.removeprefix('input_data/tiny/')}: " in refusal()

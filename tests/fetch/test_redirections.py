@@ -1,14 +1,13 @@
 """Tests of redirections: every address is checked before it is requested, and headers are not trusted."""
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from in_process import Ended, Pgdl
 
-from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
-from tests.fetch.servers import Served
+from harness.digest import digest_of_file
+from tests.fetch.archives import TASKS, Fetch, catalogue, make_archive
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +28,7 @@ def ask(request: pytest.FixtureRequest, pgdl: Pgdl, fetch: Fetch, tmp_path: Path
     return run
 
 
-def test_a_way_without_encryption_is_not_taken_even_if_it_leads_back(
-    ask: Callable[..., Ended], server: Served, encrypted: Served
-) -> None:
+def test_a_way_without_encryption_is_not_taken_even_if_it_leads_back(ask, server, encrypted):
     make_archive(encrypted.directory / "other.zip")
     encrypted.redirect_to = server.url
     server.redirect_to = encrypted.url
@@ -39,17 +36,17 @@ def test_a_way_without_encryption_is_not_taken_even_if_it_leads_back(
     assert server.asked == 0
 
 
-def test_a_way_to_encryption_is_taken(ask: Callable[..., Ended], server: Served, encrypted: Served) -> None:
+def test_a_way_to_encryption_is_taken(ask, server, encrypted):
     archive = make_archive(encrypted.directory / "data.zip")
     server.redirect_to = encrypted.url
-    assert ask(server.url, hashlib.sha256(archive.read_bytes()).hexdigest()).code == 0
+    assert ask(server.url, digest_of_file(archive)).code == 0
     assert (TASKS / "input_data" / "tiny").is_dir()
 
 
 @pytest.mark.parametrize(
     "location", ["http://[", "http://a:b/", "http://\xff/", "file:///etc/passwd", "ftp://127.0.0.1/", "data:,x"]
 )
-def test_a_way_to_no_address_is_one_line(ask: Callable[..., Ended], server: Served, location: str) -> None:
+def test_a_way_to_no_address_is_one_line(ask, server, location):
     """The answer announces more bytes than it sends: reading it would take long, and end with an error."""
     server.redirect_to = location
     server.headers = {"Location": location, "Content-Length": str(10**12)}
@@ -59,7 +56,7 @@ def test_a_way_to_no_address_is_one_line(ask: Callable[..., Ended], server: Serv
 
 
 @pytest.mark.parametrize("length", ["abc", "-5", "\xb2", "1e3", "9" * 30, "5, 6", ""])
-def test_a_length_that_is_no_number_is_one_line(pgdl: Pgdl, server: Served, archive: Path, length: str) -> None:
+def test_a_length_that_is_no_number_is_one_line(pgdl, server, archive, length):
     server.headers = {"Content-Length": length}
     ended = pgdl("task", "fetch", f"{server.url}/data.zip", "--sha256", "0" * 64, "--tasks", TASKS)
     assert "Content-Length" in ended.refusal()
@@ -67,12 +64,12 @@ def test_a_length_that_is_no_number_is_one_line(pgdl: Pgdl, server: Served, arch
 
 
 @pytest.mark.parametrize("position", ["bytes 0-9/x", "bytes \u0665-6/7", "", "bytes 0-9/" + "9" * 30])
-def test_a_part_without_a_position_is_one_line(refusal: Refusal, server: Served, archive: Path, position: str) -> None:
+def test_a_part_without_a_position_is_one_line(refusal, server, archive, position):
     server.headers = {"Content-Range": position.encode().decode("latin1")}
     assert "Content-Range: expected bytes FIRST-LAST/SIZE" in refusal()
 
 
-def test_a_version_cannot_control_a_terminal(fetch: Fetch, server: Served, archive: Path) -> None:
+def test_a_version_cannot_control_a_terminal(fetch, server, archive):
     server.headers = {"ETag": "\x9b31m" + "x" * 1000}
     assert fetch().code == 0
     assert '"?31mx' in (TASKS / "reference_data" / "tiny" / "fetched.json").read_text()

@@ -3,18 +3,15 @@
 import shutil
 import stat
 import zipfile
-from pathlib import Path
 
 import pytest
-from in_process import Pgdl
 
 from harness.fetch.catalogue import corpora
-from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
-from tests.fetch.servers import Served
+from tests.fetch.archives import TASKS, catalogue, make_archive
 from tests.throwaway import edit_json
 
 
-def test_misspelt_names_have_hints(pgdl: Pgdl) -> None:
+def test_misspelt_names_have_hints(pgdl):
     def told(*arguments: object) -> str:
         ended = pgdl("task", "fetch", *arguments, "--tasks", TASKS)
         assert ended.code == 2
@@ -28,20 +25,18 @@ def test_misspelt_names_have_hints(pgdl: Pgdl) -> None:
     assert not TASKS.exists()
 
 
-def test_a_model_that_does_not_exist(refusal: Refusal, archive: Path) -> None:
+def test_a_model_that_does_not_exist(refusal, archive):
     line = refusal("small", "--models", "model_0,modle_3")
     assert line == "pgdl: --models: no model 'modle_3' in tiny: expected some of 8; did you mean 'model_3'?"
 
 
-def test_names_in_the_catalogues_are_unique() -> None:
+def test_names_in_the_catalogues_are_unique():
     for corpus in corpora().values():
         names = [task.name for _, task in corpus.entries()] + [archive.phase for archive in corpus.archives]
         assert len(set(names)) == len(names)
 
 
-def test_another_archive_than_the_catalogue_says(
-    refusal: Refusal, server: Served, archive: Path, tmp_path: Path
-) -> None:
+def test_another_archive_than_the_catalogue_says(refusal, server, archive, tmp_path):
     line = refusal(file=catalogue(tmp_path, server.url, ("tinny",)))
     assert line.endswith("another archive than the catalogue says: expected tinny, found tiny; did you mean 'tiny'?")
     line = refusal(file=catalogue(tmp_path, server.url, task="models = 9\n"))
@@ -50,7 +45,7 @@ def test_another_archive_than_the_catalogue_says(
     assert "damaged: expected the directory of a zip archive" in refusal()
 
 
-def test_a_task_that_lacks_a_file(refusal: Refusal, server: Served) -> None:
+def test_a_task_that_lacks_a_file(refusal, server):
     make_archive(server.directory / "made.zip")
     (server.directory / "made" / "reference_data" / "tiny" / "model_configs.json").unlink()
     make_archive(server.directory / "data.zip", tasks=())
@@ -58,7 +53,7 @@ def test_a_task_that_lacks_a_file(refusal: Refusal, server: Served) -> None:
     assert line.endswith("no whole task tiny: expected model_configs.json, found no such member")
 
 
-def test_a_task_that_was_not_fetched_stays_as_it_is(fetch: Fetch, server: Served, archive: Path) -> None:
+def test_a_task_that_was_not_fetched_stays_as_it_is(fetch, server, archive):
     shutil.copytree(server.directory / "made", TASKS)
     ended = fetch()
     assert "input_data/tiny: exists already: found a task that was not fetched; remove it" in ended.err
@@ -72,9 +67,7 @@ def test_a_task_that_was_not_fetched_stays_as_it_is(fetch: Fetch, server: Served
         ({"surplus": 1}, "not a record of pgdl task fetch"),
     ],
 )
-def test_a_record_that_somebody_wrote_is_not_trusted(
-    pgdl: Pgdl, fetch: Fetch, archive: Path, change: dict[str, object], problem: str
-) -> None:
+def test_a_record_that_somebody_wrote_is_not_trusted(pgdl, fetch, archive, change, problem):
     fetch()
     edit_json(TASKS / "reference_data" / "tiny" / "fetched.json", lambda record: record.update(change))
     ended = pgdl("task", "validate", TASKS)
@@ -104,9 +97,7 @@ def link(name: str) -> zipfile.ZipInfo:
     ids=["link", "above", "absolute", "control character", "backslash", "twice", "twice by another way"],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_what_leads_outside_is_refused(
-    refusal: Refusal, server: Served, tmp_path: Path, member: zipfile.ZipInfo, problem: str
-) -> None:
+def test_what_leads_outside_is_refused(refusal, server, tmp_path, member, problem):
     make_archive(server.directory / "data.zip", more=lambda archive: archive.writestr(member, b""))
     line = refusal()
     assert ": cannot be unpacked: " in line
@@ -114,7 +105,7 @@ def test_what_leads_outside_is_refused(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["catalogues", "folder", "served"]
 
 
-def test_members_of_no_task_are_left_alone(fetch: Fetch, server: Served) -> None:
+def test_members_of_no_task_are_left_alone(fetch, server):
     def more(archive: zipfile.ZipFile) -> None:
         archive.writestr("/etc/evil", b"")
         archive.writestr("input_data/tiny/.DS_Store", b"")
@@ -127,9 +118,7 @@ def test_members_of_no_task_are_left_alone(fetch: Fetch, server: Served) -> None
     assert not list(TASKS.rglob("secret.txt"))
 
 
-def test_bombs_are_refused_before_they_are_unpacked(
-    refusal: Refusal, server: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bombs_are_refused_before_they_are_unpacked(refusal, server, monkeypatch):
     from harness.fetch import listing
     from harness.format import archive
 
@@ -147,7 +136,7 @@ def test_bombs_are_refused_before_they_are_unpacked(
     assert "expected at most 1 times its packed size" in refusal()
 
 
-def test_no_network(refusal: Refusal, tmp_path: Path) -> None:
+def test_no_network(refusal, tmp_path):
     line = refusal(file=catalogue(tmp_path, "http://127.0.0.1:1"))
     assert "127.0.0.1 cannot be reached: found " in line
     assert line.endswith(
@@ -156,28 +145,15 @@ def test_no_network(refusal: Refusal, tmp_path: Path) -> None:
     assert "<" not in line
 
 
-def test_a_proxy_that_does_not_answer_is_named_without_its_password(
-    refusal: Refusal, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.setenv(name, "")
-    monkeypatch.setenv("http_proxy", "http://me:secret@127.0.0.1:1")
-    line = refusal(file=catalogue(tmp_path, "http://pgdl.invalid"))
-    assert "the proxy does not answer, or refuses: found 127.0.0.1:1; HTTPS_PROXY" in line
-    assert "secret" not in line
-
-
-def test_a_member_outside_of_the_archive_is_refused(fetch: Fetch, archive: Path) -> None:
+def test_a_member_outside_of_the_archive_is_refused(refusal, archive):
     content = bytearray(archive.read_bytes())
     first = content.index(b"PK\x01\x02")  # of the directory
     content[first + 42 : first + 46] = (2**31).to_bytes(4, "little")
     archive.write_bytes(content)
-    ended = fetch()
-    assert ended.code == 2
-    assert "a member that begins outside of the archive" in ended.err
+    assert "a member that begins outside of the archive" in refusal()
 
 
-def test_a_certificate_that_nobody_vouches_for(refusal: Refusal, encrypted: Served, tmp_path: Path) -> None:
+def test_a_certificate_that_nobody_vouches_for(refusal, encrypted, tmp_path):
     line = refusal(file=catalogue(tmp_path, encrypted.url))
     assert "the certificate of 127.0.0.1 is not accepted: found " in line
     assert "REQUESTS_CA_BUNDLE names the file" in line

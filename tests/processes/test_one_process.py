@@ -31,10 +31,10 @@ with Process("tests.processes.odd_program", RUNTIMES["jax"], threads=1) as proce
 """
 
 
-def test_answers_and_events_come_in_their_order(start):
+def test_answers_and_events_come_in_their_order_and_what_is_printed_is_none(start):
     said = []
     with start() as process:
-        assert process.ask({"do": "nothing"}) == {}
+        assert process.ask({"do": "nothing"}) == process.ask({"do": "print"}) == process.ask({"do": "print"}) == {}
         assert process.ask({"do": "count", "detail": 3}, said.append) == {}
     assert said == [{"number": 0}, {"number": 1}, {"number": 2}]
 
@@ -57,34 +57,20 @@ def test_temporary_files_go_with_their_process(start, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_printed_is_no_answer(start):
-    with start() as process:
-        assert process.ask({"do": "print"}) == {}
-        assert process.ask({"do": "print"}) == {}
-
-
-def test_what_the_user_can_mend_is_one_line(start):
+def test_what_the_user_can_mend_is_one_line_and_a_fault_of_the_program_keeps_its_traceback(start):
     with start() as process:
         with pytest.raises(NoAnswerError, match=r"^its outputs: expected numbers, found none$") as refused:
             process.ask({"do": "refuse"})
         assert not isinstance(refused.value, UnableError)
-        assert process.ask({"do": "nothing"}) == {}
-
-
-@pytest.mark.parametrize(
-    ("question", "line"),
-    [
-        ({"do": "fail"}, "in answer\n    json.loads"),
-        ({"do": "answer a set"}, "TypeError: Object of type set"),
-        ({"do": "answer at length", "detail": channel.MAX_LINE}, "ValueError: a line of"),
-    ],
-)
-def test_a_fault_of_the_program_keeps_its_traceback(start, question, line):
-    with start() as process:
-        with pytest.raises(FaultError, match=r"^tests\.processes\.odd_program failed:\nTraceback") as failed:
-            process.ask(question)
-        assert line in str(failed.value)
-        assert process.ask({"do": "nothing"}) == {}
+        for question, line in (
+            ({"do": "fail"}, "in answer\n    json.loads"),
+            ({"do": "answer a set"}, "TypeError: Object of type set"),
+            ({"do": "answer at length", "detail": channel.MAX_LINE}, "ValueError: a line of"),
+        ):
+            with pytest.raises(FaultError, match=r"^tests\.processes\.odd_program failed:\nTraceback") as failed:
+                process.ask(question)
+            assert line in str(failed.value)
+            assert process.ask({"do": "nothing"}) == {}
 
 
 def test_a_program_that_does_not_start(start):
@@ -96,28 +82,18 @@ def test_a_program_that_does_not_start(start):
         process.ask({"do": "nothing"})
 
 
-@pytest.mark.parametrize(
-    ("status", "end"),
-    [
-        (None, "the process ended with SIGKILL; it may use 60 % of the machine's memory"),
-        (7, "last words"),
-        (0, "last words"),
-    ],
-)
-def test_a_process_that_dies_says_how_and_another_answers_the_next_question(start, status, end):
+def test_a_process_that_dies_says_how_and_another_answers_the_next_question(start):
+    killed = "the process ended with SIGKILL; it may use 60 % of the machine's memory"
     with start() as process:
-        first = process.ask({"do": "look"})["pid"]
-        with pytest.raises(UnableError, match=f"^{end}$"):
-            process.ask({"do": "die", "detail": status})
-        assert process.ask({"do": "look"})["pid"] != first
-
-
-def test_a_process_that_is_there_no_more(start):
-    with start() as process:
-        pid = process.ask({"do": "look"})["pid"]
-        os.kill(pid, signal.SIGKILL)
-        wait_for(lambda: not is_alive(pid), "the end of what was started")
-        assert process.ask({"do": "look"})["pid"] != pid
+        pids = [process.ask({"do": "look"})["pid"]]
+        for status, end in ((None, killed), (7, "last words"), (0, "last words")):
+            with pytest.raises(UnableError, match=f"^{end}$"):
+                process.ask({"do": "die", "detail": status})
+            pids.append(process.ask({"do": "look"})["pid"])
+        os.kill(pids[-1], signal.SIGKILL)  # between two questions
+        wait_for(lambda: not is_alive(pids[-1]), "the end of what was started")
+        pids.append(process.ask({"do": "look"})["pid"])
+    assert len(set(pids)) == 5
 
 
 def test_memory_is_limited(start):

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from matrix import rest
 
+from harness.records import Records
+from tests.records.evaluation_rows import evaluation, request
 from tests.records.servers import Server, serving
 
 
@@ -23,6 +25,16 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "results.db")
     server: Server = request.getfixturevalue("server")
     return server.new_database(f"d{secrets.token_hex(4)}")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A SQLite database with a record and a request."""
+    file = tmp_path / "results.db"
+    with Records(str(file)) as records:
+        records.add(evaluation())
+        records.ask([request(evaluation())])
+    return file
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import hypothesis.strategies as st
-import pytest
 from hypothesis import HealthCheck, given, settings
 from sqlalchemy import insert
 from sqlalchemy.engine import Connection
@@ -26,7 +25,7 @@ from tests.records.statements import execute
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_call_is_one_runs_alone_until_it_ends(location: str) -> None:
+def test_a_call_is_one_runs_alone_until_it_ends(location):
     with Records(location) as mine, Records(location) as theirs, Claims(mine) as ours:
         assert ours.take(["a", "b"]) == {"a", "b"}
         with Claims(theirs) as others:
@@ -35,7 +34,7 @@ def test_a_call_is_one_runs_alone_until_it_ends(location: str) -> None:
         assert ours.take(["c"]) == {"c"}
 
 
-def test_many_calls_are_claimed_at_once(location: str) -> None:
+def test_many_calls_are_claimed_at_once(location):
     keys = [f"{number:064}" for number in range(2_000)]
     with Records(location) as records, Claims(records) as one, Claims(records) as other:
         assert one.take(keys[:1_500]) == set(keys[:1_500])
@@ -44,9 +43,7 @@ def test_many_calls_are_claimed_at_once(location: str) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(st.lists(st.tuples(st.booleans(), st.sets(st.sampled_from("abcdef"))), max_size=20))
-def test_a_call_is_claimed_by_the_first_that_takes_it(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bool, set[str]]]
-) -> None:
+def test_a_call_is_claimed_by_the_first_that_takes_it(tmp_path_factory, steps):
     owner: dict[str, bool] = {}
     location = str(tmp_path_factory.mktemp("property") / "results.db")
     with Records(location) as records, Claims(records) as one, Claims(records) as other:
@@ -68,7 +65,7 @@ os.kill(os.getpid(), 9)
 """
 
 
-def test_what_a_killed_run_had_claimed_is_free_at_once(location: str) -> None:
+def test_what_a_killed_run_had_claimed_is_free_at_once(location):
     died = subprocess.run([sys.executable, "-c", DIES, location], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert (died.returncode, died.stdout) == (-9, "2\n")
     with Records(location) as records, Claims(records) as claims:
@@ -82,20 +79,21 @@ def is_written(writer: RecordWriter, row: Evaluation) -> bool:
     return done
 
 
-def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str) -> None:
+def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location):
     """The machine of the first run slept for longer than other runs wait for a sign of life."""
     first = evaluation()
     with Records(location) as records, Claims(records) as claims, RecordWriter(records, claims) as writer:
         claims.take([first.key])
         assert is_written(writer, first)
-        execute(location, "delete from claims", "delete from runs")  # as a run that takes this run for dead
+        theirs = f"insert into claims values ('{first.key}', 'another run')"  # which takes this run for dead
+        execute(location, "delete from claims", "delete from runs", theirs)
         assert not is_written(writer, evaluation(value=2.0, finished_at=datetime(2026, 1, 2, tzinfo=UTC)))
         assert [row.value for row in records.newest_of()] == [1.0]
         claims.take(["another"])
         assert execute(location, "select count(*) from runs") == [(1,)], "its claims must not outlive it"
 
 
-def test_a_run_waits_for_a_reader_however_long_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_waits_for_a_reader_however_long_it_reads(tmp_path, monkeypatch):
     """Without a write-ahead log, a reader keeps everybody from writing."""
     monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
     location = str(tmp_path / "results.db")
@@ -123,7 +121,7 @@ def add_remote_run(location: str, beats: int) -> None:
     )  # fmt: skip
 
 
-def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr("harness.records.claims.time.monotonic", lambda: now[0])
     with Records(location) as records, Claims(records) as claims:
@@ -138,7 +136,7 @@ def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, mon
         assert claims.take(["a"]) == {"a"}
 
 
-def test_nobody_counts_as_dead_because_the_database_was_away(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_counts_as_dead_because_the_database_was_away(location, monkeypatch):
     """Without the database, a run on another machine could give no sign of life."""
     now = [1000.0]
     monkeypatch.setattr("harness.records.claims.time.monotonic", lambda: now[0])
@@ -154,7 +152,7 @@ def test_nobody_counts_as_dead_because_the_database_was_away(location: str, monk
         assert claims.take(["a"]) == set()
 
 
-def test_a_process_is_told_from_a_later_one_with_its_number() -> None:
+def test_a_process_is_told_from_a_later_one_with_its_number():
     assert process_identity.own_identity() == (
         process_identity.process_scope(),
         os.getpid(),
@@ -167,14 +165,12 @@ def test_a_process_is_told_from_a_later_one_with_its_number() -> None:
     assert process_identity.start_time(2**22 + 1) == ""
 
 
-def test_sqlite_waits_as_long_as_the_warning_says(tmp_path: Path) -> None:
+def test_sqlite_waits_as_long_as_the_warning_says(tmp_path):
     with Records(str(tmp_path / "results.db")) as records, records.engine.connect() as opened:
         assert opened.exec_driver_sql("PRAGMA busy_timeout").scalar() == 1000 * connection.BUSY_S
 
 
-def test_the_threads_of_a_run_say_once_that_they_wait_for_a_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_threads_of_a_run_say_once_that_they_wait_for_a_lock(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
     location, said = str(tmp_path / "results.db"), list[str]()
     with Records(location) as records, closing(sqlite3.connect(location)) as other, ThreadPoolExecutor(3) as pool:

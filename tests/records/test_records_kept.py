@@ -1,16 +1,20 @@
-"""Tests of values in the results database: they come back bit for bit, also with concurrent writers."""
+"""Tests of values in the results database: they come back bit for bit, as asked for, with and without an index."""
 
 import subprocess
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine, event, insert
+from sqlalchemy.engine import Engine
 
 from harness.outcome import WITHHELD, Outcome
-from harness.records import EVALUATIONS, Records
-from tests.records.evaluation_rows import evaluation
+from harness.records import EVALUATIONS, Records, Request
+from harness.records.versions import recorded_versions
+from tests.records.evaluation_rows import evaluation, request
 from tests.records.statements import execute
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +50,8 @@ UNUSUAL: dict[str, Any] = {
     "loader": "d" * 64,
     "environment": {"tensorflow": "2.21.0", "gpu": "", "processor": "größe of π"},
     "output_tail": "first\nsecond\té\n",
+    "started_at": datetime(2026, 3, 29, 1, 59, 59, 1, tzinfo=UTC),
+    "finished_at": datetime(2026, 3, 29, 1, 59, 59, 999_999, tzinfo=UTC),
 }
 UNUSUAL["configuration"] = evaluation(**UNUSUAL).configuration
 FAILED = {"outcome": str(Outcome.BAD_VALUE), "value": None, "message": "expected a number, found 'nan'; \"quoted\""}
@@ -58,7 +64,7 @@ def stored(location: str) -> list[Any]:
 
 @pytest.mark.parametrize("columns", [UNUSUAL, UNUSUAL | FAILED])
 def test_every_column_comes_back(columns: dict[str, Any], location: str) -> None:
-    assert set(columns) == {column.name for column in EVALUATIONS.columns} - {"id", "started_at", "finished_at"}
+    assert set(columns) == {column.name for column in EVALUATIONS.columns} - {"id"}
     with Records(location) as records:
         records.add(evaluation(**columns))
     (row,) = stored(location)
@@ -66,26 +72,12 @@ def test_every_column_comes_back(columns: dict[str, Any], location: str) -> None
     assert row.id == 1
 
 
-def test_times_come_back_as_the_same_moments(location: str) -> None:
-    started, finished = (datetime(2026, 3, 29, 1, 59, 59, n, tzinfo=UTC) for n in (1, 999_999))
+def test_values_are_on_disk_with_all_their_digits_when_add_returns(location: str) -> None:
+    values = [2 / 3, 5e-324, 1.7976931348623157e308, 0.2954181599391297, 1e16 + 2]
     with Records(location) as records:
-        records.add(evaluation(started_at=started, finished_at=finished))
-    (row,) = stored(location)
-    assert (row.started_at, row.finished_at) == (started, finished)
-
-
-@pytest.mark.parametrize("value", [2 / 3, 5e-324, 1.7976931348623157e308, 0.2954181599391297, 1e16 + 2])
-def test_a_value_keeps_all_its_digits(value: float, location: str) -> None:
-    with Records(location) as records:
-        records.add(evaluation(value=value))
-    (row,) = stored(location)
-    assert row.value.hex() == value.hex()
-
-
-def test_a_row_is_on_disk_when_add_returns(location: str) -> None:
-    with Records(location) as records:
-        records.add(evaluation(value=7.0))
-        assert execute(location, "SELECT model, value FROM evaluations") == [("model_0", 7.0)]
+        records.add(*(evaluation(value=value) for value in values))
+        found = execute(location, "SELECT value FROM evaluations ORDER BY id")
+    assert [value.hex() for (value,) in found] == [value.hex() for value in values]
 
 
 def test_of_several_rows_with_one_key_the_newest_counts_and_the_oldest_call_comes_first(location: str) -> None:
@@ -103,11 +95,8 @@ def test_only_the_keys_that_are_asked_for(location: str) -> None:
         for key in "abc":
             records.add(evaluation(key=key))
         records.add(evaluation(key="a", outcome=Outcome.CRASH))
-        assert [(row.key, row.outcome) for row in records.newest(["c", "a", "unknown"])] == [
-            ("c", "OK"),
-            ("a", "CRASH"),
-        ]
-        assert [(row.key, row.outcome) for row in records.ended(["c", "a", "unknown"])] == [("c", "OK"), ("a", "CRASH")]
+        for read in (records.newest, records.ended):
+            assert [(row.key, row.outcome) for row in read(["c", "a", "unknown"])] == [("c", "OK"), ("a", "CRASH")]
         assert (list(records.newest([])), records.ended([])) == ([], [])
 
 
@@ -153,3 +142,65 @@ def test_the_file_is_known_whatever_the_form_of_the_url(form: str, file: str, tm
 
 def test_every_column_says_what_it_holds() -> None:
     assert [column.name for column in EVALUATIONS.columns if not (column.comment or "").endswith(".")] == []
+
+
+def test_a_few_keys_among_many_rows_are_found_by_the_index(tmp_path: Path) -> None:
+    location = tmp_path / "results.db"
+    with Records(str(location)) as records:
+        columns = asdict(evaluation())
+        columns.pop("id")
+        many = [columns | {"key": f"{number:064}", "output_tail": "x" * 2_000} for number in range(5_000)]
+        with create_engine(f"sqlite:///{location}").begin() as connection:
+            connection.execute(insert(EVALUATIONS), many)
+        statements: list[str] = []
+
+        @event.listens_for(Engine, "before_cursor_execute")
+        def note(connection, cursor, statement, *_):  # type: ignore[no-untyped-def]
+            statements.append(statement)
+
+        assert len(records.ended([f"{number:064}" for number in range(0, 5_000, 50)])) == 100
+        event.remove(Engine, "before_cursor_execute", note)
+        queries = [statement for statement in statements if statement.startswith("SELECT")]
+        assert queries
+        for query in queries:
+            assert "output_tail" not in query
+            literal = query.replace("?", "'x'")
+            with create_engine(f"sqlite:///{location}").connect() as connection:
+                plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {literal}")]
+            assert any("USING COVERING INDEX ix_evaluations_key" in step for step in plan), plan
+            assert not any(step.startswith("SCAN") for step in plan), plan
+
+
+def test_of_equal_requests_the_last_is_returned(tmp_path: Path) -> None:
+    def asked(digest: str, minute: int, task: str = "toy") -> Request:
+        row = evaluation(submission="mine", submission_digest=digest, task=task)
+        return request(row, requested_at=datetime(2026, 1, 1, 12, minute, tzinfo=UTC))
+
+    with Records(str(tmp_path / "results.db")) as records:
+        assert records.requests() == []
+        records.ask([asked("v1", 0), asked("v1", 0, "second")])
+        records.ask([asked("v2", 1)])
+        records.ask([asked("v1", 2)])
+        found = [(row.submission_digest, row.task, row.requested_at.minute) for row in records.requests()]
+    assert found == [("v1", "second", 0), ("v2", "toy", 1), ("v1", "toy", 2)]
+
+
+#: Name, digest and configuration of a version, and the task of its records; one of every two values is a beginning.
+RECORDED = [
+    ("a", "1", "x", "t1"), ("a", "1", "x", "t2"), ("a", "1", "xy", "t1"), ("a", "12", "x", "t2"),
+    ("aa", "1", "w", "t1"), ("b", "0", "x", "t2"), ("b", "0", "y", "t1"), ("b", "2", "x", "t1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tasks", [["t1"], ["t2"], ["t1", "t2"], ["t3"], []])
+def test_versions_are_found_with_and_without_the_index(location: str, tasks: list[str]) -> None:
+    names = ("submission", "submission_digest", "configuration", "task")
+    with Records(location) as records:
+        assert recorded_versions(records, tasks) == []
+        for version in RECORDED:
+            columns = dict(zip(names, version, strict=True))
+            records.add(*(evaluation(model=model, **columns) for model in ("model_0", "model_1")))
+        expected = sorted({version[:3] for version in RECORDED if version[3] in tasks})
+        assert sorted(recorded_versions(records, tasks)) == expected
+        execute(location, "DROP INDEX ix_evaluations_version")
+        assert sorted(recorded_versions(records, tasks)) == expected

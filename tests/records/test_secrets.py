@@ -115,8 +115,4 @@ def test_a_command_to_paste_takes_it_from_a_variable(monkeypatch: pytest.MonkeyP
     assert (done.stdout, done.stderr.partition("PGDL")[2].strip()) == ("", "_RESULTS: its address")
     monkeypatch.setenv("PGDL_RESULTS", "other.db")
     assert results_option(secret) == '--results "$PGDL_RESULTS"'
-
-
-def test_a_command_to_paste_goes_before_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PGDL_RESULTS", "other.db")
     assert results_option(Address("results.db", "")) == "--results results.db"

@@ -16,22 +16,12 @@ from harness import sqlite
 from harness.errors import UserError
 from harness.records import Records
 from tests.board.board_examples import write_reference
-from tests.records.evaluation_rows import evaluation, request
+from tests.records.evaluation_rows import evaluation
 from tests.records.statements import execute
 
 ROOT = Path(__file__).parents[2]
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id FROM n"
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """A database with a record and a request."""
-    file = tmp_path / "results.db"
-    with Records(str(file)) as records:
-        records.add(evaluation())
-        records.ask([request(evaluation())])
-    return file
 
 
 def change(file: Path, *statements: str) -> None:
@@ -89,17 +79,6 @@ def test_tables_and_indices_of_ones_own_do_no_harm(file: Path) -> None:
     )
     with Records(str(file), read_only=True) as records:
         assert len(list(records.newest_of())) == 1
-
-
-@pytest.mark.parametrize(
-    "version", ["'" + "9" * 5000 + "'", "CAST('2' AS BLOB)", "NULL", "'two'", "-1", "'0'", "'02'", "'٣'"]
-)
-def test_a_version_is_a_number(file: Path, version: str) -> None:
-    change(file, "DROP TABLE alembic_version", "CREATE TABLE alembic_version (version_num VARCHAR(32))")
-    change(file, f"INSERT INTO alembic_version VALUES ({version})")
-    expected = "expected one number without leading zeros, found .{1,40}; name another"
-    with pytest.raises(UserError, match=f"^{file}: version of the tables: {expected}"):
-        Records(str(file), read_only=True)
 
 
 @pytest.mark.parametrize("table", ["requests", "runs", "claims"])

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +13,7 @@ from harness.errors import UserError
 from harness.records import Claims, Evaluation, Records, RecordWriter, add_unwritten, has_unwritten
 from tests.records.evaluation_rows import NOW, evaluation
 from tests.records.statements import execute
-from tests.records.test_writer import hide_table, rows, show_table, values
+from tests.records.test_writer import hide_table, kept_file, rows, show_table, values
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -41,12 +40,7 @@ def give_up(location: str, made: list[Evaluation]) -> str:
     return str(error.value)
 
 
-def kept_file(cache: Path) -> Path:
-    (file,) = (cache / "unwritten").glob("*.db")
-    return file
-
-
-def test_what_a_database_does_not_take_is_added_by_the_next_run(location: str, cache: Path) -> None:
+def test_what_a_database_does_not_take_is_added_by_the_next_run(location, cache):
     message = give_up(location, rows(3))
     file = kept_file(cache)
     assert len(message.splitlines()) == 1
@@ -64,7 +58,7 @@ def test_what_a_database_does_not_take_is_added_by_the_next_run(location: str, c
 
 
 @pytest.mark.parametrize("ahead", [timedelta(0), timedelta(days=1)], ids=["clock right", "clock ahead"])
-def test_kept_records_count_as_the_last_written_whatever_the_clock_said(location: str, ahead: timedelta) -> None:
+def test_kept_records_count_as_the_last_written_whatever_the_clock_said(location, ahead):
     kept = rows(2)
     with Records(location) as records:
         records.add(*(evaluation(key=row.key, value=8.0, finished_at=NOW + ahead) for row in kept))
@@ -75,7 +69,7 @@ def test_kept_records_count_as_the_last_written_whatever_the_clock_said(location
     assert values(location) == [8.0, 8.0, 0.0, 1.0]
 
 
-def test_kept_records_are_added_once_though_their_file_remained(location: str, cache: Path) -> None:
+def test_kept_records_are_added_once_though_their_file_remained(location, cache):
     """The file remains if a run is killed after its transaction, but before it removes the file."""
     give_up(location, rows(3))
     file = kept_file(cache)
@@ -86,14 +80,14 @@ def test_kept_records_are_added_once_though_their_file_remained(location: str, c
     assert values(location) == [0.0, 1.0, 2.0]
 
 
-def test_kept_records_of_another_database_stay(tmp_path: Path, cache: Path) -> None:
+def test_kept_records_of_another_database_stay(tmp_path, cache):
     give_up(str(tmp_path / "one.db"), rows(2))
     assert add_kept(str(tmp_path / "other.db")) == []
     assert values(str(tmp_path / "other.db")) == []
     assert kept_file(cache).exists()
 
 
-def test_a_kept_file_remains_while_the_database_takes_nothing(location: str, cache: Path) -> None:
+def test_a_kept_file_remains_while_the_database_takes_nothing(location, cache):
     give_up(location, rows(2))
     with Records(location) as records:
         hide_table(location)
@@ -110,9 +104,7 @@ def cut(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [lambda _: b"", lambda _: b"x" * 5000, cut], ids=["empty", "garbage", "cut"])
-def test_a_kept_file_that_cannot_be_read_is_set_aside(
-    damage: Callable[[bytes], bytes], tmp_path: Path, cache: Path
-) -> None:
+def test_a_kept_file_that_cannot_be_read_is_set_aside(damage, tmp_path, cache):
     location = str(tmp_path / "results.db")
     for number in (1, 2):
         give_up(location, rows(3))
@@ -130,7 +122,7 @@ def test_a_kept_file_that_cannot_be_read_is_set_aside(
     assert values(location) == [7.0]
 
 
-def test_a_kept_file_whose_rows_are_not_the_harness_own_is_set_aside(tmp_path: Path, cache: Path) -> None:
+def test_a_kept_file_whose_rows_are_not_the_harness_own_is_set_aside(tmp_path, cache):
     location = str(tmp_path / "results.db")
     give_up(location, rows(2))
     execute(str(kept_file(cache)), "update evaluations set finished_at = 'yesterday' where id = 2")
@@ -157,7 +149,7 @@ with Records(sys.argv[1]) as records:
 """
 
 
-def test_a_disk_that_is_full_for_database_and_cache_blocks_no_later_run(tmp_path: Path, cache: Path) -> None:
+def test_a_disk_that_is_full_for_database_and_cache_blocks_no_later_run(tmp_path, cache):
     """No file may grow: the system refuses to write, as on a full disk."""
     location = str(tmp_path / "results.db")
     command = [sys.executable, "-c", FULL, location]
@@ -188,9 +180,7 @@ def move_directory(file: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [Path.unlink, move, put_another, move_directory])
-def test_a_file_that_is_deleted_or_moved_in_mid_run_is_named_as_that(
-    change: Callable[[Path], object], tmp_path: Path, cache: Path
-) -> None:
+def test_a_file_that_is_deleted_or_moved_in_mid_run_is_named_as_that(change, tmp_path, cache):
     file = tmp_path / "directory" / "results.db"
     file.parent.mkdir()
     with Records(file) as records, Claims(records) as claims:

@@ -4,7 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 from harness.errors import UserError
 from harness.records import Claims, Evaluation, Records, RecordWriter
 from harness.records.connection import Database, DatabaseError
+from harness.records.keys import insert_missing
 from tests.records.evaluation_rows import NOW, evaluation
 from tests.records.statements import execute
 
@@ -32,23 +33,12 @@ def values(location: str) -> list[float]:
     return [value for (value,) in execute(location, "select value from evaluations order by id")]
 
 
-@pytest.fixture
-def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that gets the size of each written group."""
-    from harness.records import writer
-
-    sizes: list[int] = []
-    original = writer.insert_missing
-
-    def watched(connection: Connection, group: list[Evaluation], held: Collection[str] | None) -> list[bool]:
-        sizes.append(len(group))
-        return original(connection, group, held)
-
-    monkeypatch.setattr(writer, "insert_missing", watched)
-    return sizes
+def kept_file(cache: Path) -> Path:
+    (file,) = (cache / "unwritten").glob("*.db")
+    return file
 
 
-def test_all_are_written_in_their_order_when_the_writer_ends(location: str) -> None:
+def test_all_are_written_in_their_order_when_the_writer_ends(location):
     made = rows(250)
     with Records(location) as records, RecordWriter(records, None) as writer:
         for row in made:
@@ -58,9 +48,14 @@ def test_all_are_written_in_their_order_when_the_writer_ends(location: str) -> N
     assert values(location) == [row.value for row in made]
 
 
-def test_the_first_record_is_written_at_once_and_later_ones_in_groups(
-    location: str, groups: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_record_is_written_at_once_and_later_ones_in_groups(location, monkeypatch):
+    groups: list[int] = []
+
+    def watched(connection, group, held):
+        groups.append(len(group))
+        return insert_missing(connection, group, held)
+
+    monkeypatch.setattr("harness.records.writer.insert_missing", watched)
     monkeypatch.setattr("harness.records.writer.INTERVAL_S", 600.0)
     first, *others = rows(10)
     with Records(location) as records, RecordWriter(records, None) as writer:
@@ -69,20 +64,12 @@ def test_the_first_record_is_written_at_once_and_later_ones_in_groups(
             pass
         for row in others:
             writer.add(row)
-    assert groups == [1, 9]
-
-
-def test_flush_waits_until_all_are_written(location: str) -> None:
-    with Records(location) as records, RecordWriter(records, None) as writer:
-        for row in rows(3):
-            writer.add(row)
         writer.flush()
-        assert [written for _, written in writer.written()] == [True] * 3
-        assert values(location) == [0.0, 1.0, 2.0]
+        assert groups == [1, 9]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_an_interrupted_run_loses_no_finished_call(error: type[BaseException], location: str) -> None:
+def test_an_interrupted_run_loses_no_finished_call(error, location):
     with Records(location) as records, pytest.raises(error), RecordWriter(records, None) as writer:  # noqa: PT012
         for row in rows(5):
             writer.add(row)
@@ -90,25 +77,9 @@ def test_an_interrupted_run_loses_no_finished_call(error: type[BaseException], l
     assert values(location) == [0.0, 1.0, 2.0, 3.0, 4.0]
 
 
-def test_calls_that_another_run_has_taken_are_not_written(location: str) -> None:
-    made = rows(6)
-    taken = {row.key for row in made[::2]}
-    with Records(location) as records, Claims(records) as claims, RecordWriter(records, claims) as writer:
-        claims.take([row.key for row in made])
-        for key in taken:
-            execute(location, f"update claims set run = 'another' where key = '{key}'")
-        for row in made:
-            writer.add(row)
-        writer.flush()
-        assert writer.written() == [(row, row.key not in taken) for row in made]
-    assert values(location) == [1.0, 3.0, 5.0]
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), max_size=12), st.sets(st.sampled_from("abcdef")))
-def test_a_record_is_written_if_and_only_if_its_call_is_claimed(
-    tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, bool]], claimed: set[str]
-) -> None:
+def test_a_record_is_written_if_and_only_if_its_call_is_claimed(tmp_path_factory, calls, claimed):
     location = str(tmp_path_factory.mktemp("property") / "results.db")
     made = [
         evaluation(key=key, value=float(number), finished_at=NOW + timedelta(seconds=number))
@@ -127,7 +98,7 @@ def test_a_record_is_written_if_and_only_if_its_call_is_claimed(
 
 @pytest.mark.rest
 @pytest.mark.parametrize("location", ["postgresql"], indirect=True)  # a file has no server
-def test_a_group_whose_answer_was_lost_is_not_written_twice(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_whose_answer_was_lost_is_not_written_twice(location, monkeypatch):
     """The server ends after it has committed the group, but before it answers."""
     lost = []
     original = Database.write
@@ -165,7 +136,7 @@ def show_table(location: str) -> None:
 
 
 @pytest.mark.usefixtures("impatient", "cache")
-def test_an_error_that_ends_a_run_is_told_once(location: str) -> None:
+def test_an_error_that_ends_a_run_is_told_once(location):
     said: list[str] = []
     first, *later = rows(3)
     with Records(location) as records:
@@ -181,7 +152,7 @@ def test_an_error_that_ends_a_run_is_told_once(location: str) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_an_interrupted_run_names_the_file_too(location: str, cache: Path) -> None:
+def test_an_interrupted_run_names_the_file_too(location, cache):
     said: list[str] = []
     with Records(location) as records:
         records.warn = said.append
@@ -190,15 +161,11 @@ def test_an_interrupted_run_names_the_file_too(location: str, cache: Path) -> No
             writer._waiting += rows(2)
             raise KeyboardInterrupt
     show_table(location)
-    (file,) = (cache / "unwritten").glob("*.db")
-    assert str(file) in said[-1]
-    with sqlite3.connect(file) as connection:
-        assert connection.execute("select count(*) from evaluations").fetchone() == (2,)
+    assert str(kept_file(cache)) in said[-1]
+    assert values(str(kept_file(cache))) == [0.0, 1.0]
 
 
-def test_an_error_of_the_program_loses_no_finished_call(
-    location: str, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_of_the_program_loses_no_finished_call(location, cache, monkeypatch):
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
@@ -206,14 +173,11 @@ def test_an_error_of_the_program_loses_no_finished_call(
     with Records(location) as records, pytest.raises(ZeroDivisionError), RecordWriter(records, None) as writer:
         writer.add(evaluation())
     monkeypatch.undo()
-    (file,) = (cache / "unwritten").glob("*.db")
-    assert values(str(file)) == [1.0]
+    assert values(str(kept_file(cache))) == [1.0]
 
 
 @pytest.mark.usefixtures("impatient")
-def test_records_that_can_be_kept_nowhere_are_an_error_that_says_so(
-    location: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_that_can_be_kept_nowhere_are_an_error_that_says_so(location, tmp_path, monkeypatch):
     with Records(location) as records:
         hide_table(location)
         lost = pytest.raises(UserError, match=r"; 1 finished call lost, because .*unwritten: cannot be created: ")
@@ -223,9 +187,7 @@ def test_records_that_can_be_kept_nowhere_are_an_error_that_says_so(
             writer.add(evaluation())
 
 
-def test_an_interrupted_run_does_not_wait_for_a_lock_without_end(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_does_not_wait_for_a_lock_without_end(tmp_path, cache, monkeypatch):
     monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
     location = str(tmp_path / "results.db")
     with Records(location) as records, closing(sqlite3.connect(location)) as reader:
@@ -233,11 +195,10 @@ def test_an_interrupted_run_does_not_wait_for_a_lock_without_end(
         with pytest.raises(KeyboardInterrupt), RecordWriter(records, None) as writer:  # noqa: PT012
             writer.add(evaluation())
             raise KeyboardInterrupt
-    (file,) = (cache / "unwritten").glob("*.db")
-    assert values(str(file)) == [1.0]
+    assert values(str(kept_file(cache))) == [1.0]
 
 
-def test_a_record_that_no_database_can_hold_is_an_error_that_says_so(location: str) -> None:
+def test_a_record_that_no_database_can_hold_is_an_error_that_says_so(location):
     refused = pytest.raises(UserError, match="1 finished call lost, because")
     with Records(location) as records, refused, RecordWriter(records, None) as writer:
         writer.add(evaluation(message="\ud800"))
@@ -256,7 +217,7 @@ for number in range(5):
 
 
 @pytest.mark.rest
-def test_a_process_ends_and_loses_nothing_though_its_writer_was_not_left(location: str) -> None:
+def test_a_process_ends_and_loses_nothing_though_its_writer_was_not_left(location):
     """Ctrl-C at the wrong moment can skip the end of the writer's context."""
     subprocess.run([sys.executable, "-c", LEAVES, location], cwd=ROOT, check=True)
     assert values(location) == [0.0, 1.0, 2.0, 3.0, 4.0]

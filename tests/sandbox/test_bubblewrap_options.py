@@ -73,15 +73,10 @@ def on_gpu(job: Job) -> Job:
     return Job(*job.directories, gpu=GPU)
 
 
-def test_no_original_path_can_be_read_inside(job: Job) -> None:
+def test_the_worker_is_given_its_four_directories_and_no_original_path_can_be_read_inside(job):
     options, worker = command(job)
     everything = " ".join(word for words in (*options, worker) for word in words)
-    for telling in ("originals", "alice", "task2_v1", "model_148"):
-        assert telling not in everything
-
-
-def test_the_worker_is_given_its_four_directories(job: Job) -> None:
-    options, worker = command(job)
+    assert [telling for telling in ("originals", "alice", "task2_v1", "model_148") if telling in everything] == []
     binds = {inside: outside for name, outside, inside in (o for o in options if o[0] == "--ro-bind")}
     names = ["/job/trusted", "/job/submission", "/job/model", "/job/data"]
     assert [binds[name] for name in names] == list(map(str, job.directories))
@@ -89,7 +84,7 @@ def test_the_worker_is_given_its_four_directories(job: Job) -> None:
     assert worker[8:] == ["keras2", *names]
 
 
-def test_nothing_is_writable_but_bounded_scratch_space(job: Job) -> None:
+def test_nothing_is_writable_but_bounded_scratch_space(job):
     for options in (command(job)[0], command(on_gpu(job))[0]):
         assert not {option[0] for option in options} & {"--bind", "--bind-try", "--dev-bind"}
         scratch = []
@@ -103,18 +98,18 @@ def test_nothing_is_writable_but_bounded_scratch_space(job: Job) -> None:
 
 @pytest.mark.parametrize("user", ["ordinary_user", "root"])
 @pytest.mark.parametrize("gpu", [False, True])
-def test_the_file_system_is_closed_after_the_last_mount(
-    user: str, gpu: bool, job: Job, request: pytest.FixtureRequest
-) -> None:
+def test_everybody_gets_own_namespaces_and_a_file_system_that_is_closed_after_the_last_mount(user, gpu, job, request):
     request.getfixturevalue(user)
     options, _ = command(on_gpu(job) if gpu else job)
+    namespaces = {"--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
+    assert namespaces | {"--die-with-parent", "--new-session"} < {option[0] for option in options}
     last_mount = max(number for number, option in enumerate(options) if option[0] in MOUNTS)
     assert options.index(("--remount-ro", "/")) > last_mount
     under_dev = [n for n, o in enumerate(options) if o[0] in MOUNTS and o[-1].startswith("/dev")]
     assert options.index(("--remount-ro", "/dev")) > max(under_dev)
 
 
-def test_a_place_is_mounted_before_what_lies_in_it(job: Job) -> None:
+def test_a_place_is_mounted_before_what_lies_in_it(job):
     """A directory that is mounted later would hide earlier mounts below it."""
     options, _ = command(on_gpu(job))
     places = [option[-1] for option in options if option[0] in MOUNTS and option[0] != "--dir"]
@@ -122,7 +117,7 @@ def test_a_place_is_mounted_before_what_lies_in_it(job: Job) -> None:
         assert not any(earlier.startswith(f"{place}/") for earlier in places[:number]), place
 
 
-def test_an_interpreter_under_a_private_home_can_be_reached(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interpreter_under_a_private_home_can_be_reached(job, monkeypatch):
     """Bubblewrap makes parent directories that no other user may enter, so the harness makes them first."""
     monkeypatch.setattr(sys, "prefix", "/root/work/venv")
     options, _ = command(job)
@@ -130,9 +125,7 @@ def test_an_interpreter_under_a_private_home_can_be_reached(job: Job, monkeypatc
     assert options.index(("--dir", "/root")) < options.index(("--dir", "/root/work")) < bind
 
 
-def test_an_environment_on_top_of_another_shows_both_but_not_the_users_own_packages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_environment_on_top_of_another_shows_both_but_not_the_users_own_packages(tmp_path, monkeypatch):
     before = bubblewrap.interpreter()
     other, own, given = (tmp_path / name / "lib/python3/site-packages" for name in ("other", "own", "given"))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{given}")
@@ -143,7 +136,7 @@ def test_an_environment_on_top_of_another_shows_both_but_not_the_users_own_packa
     assert bubblewrap.interpreter() == before | {other}
 
 
-def test_an_ordinary_user_needs_a_user_namespace(job: Job) -> None:
+def test_an_ordinary_user_needs_a_user_namespace(job):
     options, worker = command(job)
     assert {("--unshare-user",), ("--disable-userns",), ("--uid", "65534"), ("--gid", "65534")} < set(options)
     assert ("--cap-drop", "ALL") in options
@@ -152,7 +145,7 @@ def test_an_ordinary_user_needs_a_user_namespace(job: Job) -> None:
 
 
 @pytest.mark.usefixtures("root")
-def test_root_becomes_an_ordinary_user_of_the_slot(job: Job) -> None:
+def test_root_becomes_an_ordinary_user_of_the_slot(job):
     options, worker = command(job, slot=3)
     assert not {"--unshare-user", "--disable-userns", "--uid", "--gid"} & {option[0] for option in options}
     kept = {option[1] for option in options if option[0] == "--cap-add"}
@@ -166,15 +159,7 @@ def test_root_becomes_an_ordinary_user_of_the_slot(job: Job) -> None:
     assert command(job, slot=4)[1][2] == str(bubblewrap.worker_uid(slot=4)) != str(uid)
 
 
-@pytest.mark.parametrize("user", ["ordinary_user", "root"])
-def test_everybody_gets_namespaces_of_their_own(user: str, job: Job, request: pytest.FixtureRequest) -> None:
-    request.getfixturevalue(user)
-    names = {option[0] for option in command(job)[0]}
-    assert {"--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"} < names
-    assert {"--die-with-parent", "--new-session"} < names
-
-
-def test_a_gpu_is_shown_only_to_a_call_that_has_one(job: Job) -> None:
+def test_a_gpu_is_shown_only_to_a_call_that_has_one(job):
     without, with_gpu = (command(j)[0] for j in (job, on_gpu(job)))
     assert not any("nvidia" in word or word.startswith("/sys") for option in without for word in option)
     assert not any(word == "/sys" for option in with_gpu if option[0] != "--dir" for word in option)
@@ -183,7 +168,7 @@ def test_a_gpu_is_shown_only_to_a_call_that_has_one(job: Job) -> None:
     assert ("--setenv", "CUDA_VISIBLE_DEVICES", GPU.uuid) in with_gpu
 
 
-def test_nothing_of_the_harness_own_environment_is_passed_on(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_the_harness_own_environment_is_passed_on(job, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
     monkeypatch.setenv("PGDL_RESULTS", "postgresql://me:hunter2@host/name")
     options, worker = command(job)
@@ -194,19 +179,16 @@ def test_nothing_of_the_harness_own_environment_is_passed_on(job: Job, monkeypat
     assert options.index(("--clearenv",)) < first
 
 
-def test_only_libraries_of_python_itself_are_found(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_decides_about_keras_threads_and_libraries_of_python(job, monkeypatch):
     monkeypatch.setenv("LD_LIBRARY_PATH", f"/home/alice/lib:{sys.base_prefix}/lib:")
-    assert job.environment(home="/tmp")["LD_LIBRARY_PATH"] == f"{sys.base_prefix}/lib"
-
-
-def test_the_environment_decides_about_keras_and_threads(job: Job) -> None:
     variables = job.environment(home="/tmp")
+    assert variables["LD_LIBRARY_PATH"] == f"{sys.base_prefix}/lib"
     assert variables["TF_USE_LEGACY_KERAS"] == "1"
     assert on_gpu(job).environment(home="/tmp")["TF_USE_LEGACY_KERAS"] == "0"
     assert {variables[name] for name in variables if name.endswith("_THREADS")} == {"3"}
 
 
-def test_a_trial_is_the_same_box_without_a_job(job: Job) -> None:
+def test_a_trial_is_the_same_box_without_a_job(job):
     arguments, wrapper = bubblewrap.trial()
     box = parse(arguments)
     assert wrapper == []
@@ -215,7 +197,7 @@ def test_a_trial_is_the_same_box_without_a_job(job: Job) -> None:
     assert not any(word.startswith("/job") for option in box for word in option)
 
 
-def test_without_bubblewrap_the_user_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_bubblewrap_the_user_is_told_how_to_get_it(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match=r"bubblewrap is not installed; install it, e\.g\. apt-get install"):
         bubblewrap.executable()

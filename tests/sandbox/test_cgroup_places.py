@@ -60,32 +60,29 @@ SLICE = {"controllers": BOTH, "below": "memory pids"}
         "the leaf of an earlier run belongs to the group above", "only a part of the groups is mounted",
     ],
 )  # fmt: skip
-def test_places(mount: Path, groups: dict[str, dict[str, str]], path: str, root: str, found: list[str]) -> None:
+def test_places(mount, groups, path, root, found):
     for name, files in groups.items():
         group(mount / name, **files)
     assert places(mount, path, root) == [mount / name for name in found]
 
 
-def test_the_root_of_all_groups_may_hold_processes(mount: Path) -> None:
+def test_the_root_of_all_groups_may_hold_processes(mount):
     (mount / "cgroup.subtree_control").write_text("memory pids\n")
     (mount / "cgroup.procs").write_text("1\n2\n")
     assert places(mount, "/") == [mount]
 
 
-def test_a_group_that_is_not_mounted_cannot_be_used(mount: Path) -> None:
+def test_a_group_that_is_not_mounted_or_lacks_the_controllers_cannot_be_used(mount):
     with pytest.raises(NoCgroupError, match="/other is not visible"):
         places(mount, "/other", root="/docker/x")
     with pytest.raises(NoCgroupError, match="/gone is not visible"):
         places(mount, "/gone")
-
-
-def test_without_the_controllers_there_is_no_place(mount: Path) -> None:
-    own = group(mount / "own", controllers="hugetlb", members=f"{os.getpid()}\n")
+    own = group(mount / "own", controllers="hugetlb", members=OWN)
     with pytest.raises(NoCgroupError, match=f"not among the controllers of {own}"):
         places(mount, "/own")
 
 
-def test_a_machine_with_version_1_alone_has_none(tmp_path: Path) -> None:
+def test_a_machine_with_version_1_alone_has_none(tmp_path):
     (tmp_path / "mountinfo").write_text("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n")
     (tmp_path / "cgroup").write_text("4:memory:/\n")
     with pytest.raises(NoCgroupError, match="no cgroup v2"):
@@ -98,18 +95,18 @@ def call_group(tmp_path: Path) -> CallGroup:
     return CallGroup(tmp_path / "call", Limits(memory_bytes=900 * MIB, processes=64))
 
 
-def test_limits_are_written_to_the_group(call_group: CallGroup, tmp_path: Path) -> None:
+def test_limits_are_written_to_the_group(call_group, tmp_path):
     written = {file.name: int(file.read_text()) for file in (tmp_path / "call").iterdir()}
     assert written == {"memory.max": 900 * MIB, "memory.oom.group": 1, "pids.max": 72}
 
 
-def test_a_command_enters_the_group_before_it_starts(call_group: CallGroup, tmp_path: Path) -> None:
+def test_a_command_enters_the_group_before_it_starts(call_group, tmp_path):
     done = subprocess.run([*call_group.entrance, "/bin/echo", "a  b"], env={}, capture_output=True, check=True)
     assert done.stdout == b"a  b\n"
     assert (tmp_path / "call" / "cgroup.procs").read_text() == "0\n"
 
 
-def test_a_command_that_cannot_enter_is_not_started(tmp_path: Path) -> None:
+def test_a_command_that_cannot_enter_is_not_started(tmp_path):
     group = CallGroup(tmp_path / "call", Limits())
     (tmp_path / "call" / "cgroup.procs").mkdir()
     done = subprocess.run([*group.entrance, "/bin/echo"], env={}, capture_output=True)
@@ -122,15 +119,13 @@ def test_a_command_that_cannot_enter_is_not_started(tmp_path: Path) -> None:
     [(0, 0, False), (1, 2, True), (3, 0, False), (0, 2, False)],
     ids=["nothing happened", "killed at the limit", "at the limit, nobody killed", "killed for the machine's sake"],
 )
-def test_the_kernel_says_who_ran_out_of_memory(
-    call_group: CallGroup, tmp_path: Path, oom: int, kills: int, ran_out: bool
-) -> None:
+def test_the_kernel_says_who_ran_out_of_memory(call_group, tmp_path, oom, kills, ran_out):
     events = f"low 0\nhigh 0\nmax 7\noom {oom}\noom_kill {kills}\noom_group_kill 0\n"
     (tmp_path / "call" / "memory.events").write_text(events)
     assert call_group.ran_out_of_memory() is ran_out
 
 
-def test_groups_of_killed_runs_are_removed_and_no_others(tmp_path: Path) -> None:
+def test_groups_of_killed_runs_are_removed_and_no_others(tmp_path):
     for name in (f"{PREFIX}dead/trial", f"{PREFIX}dead/call", f"{PREFIX}alive/call", "session/call"):
         (tmp_path / name).mkdir(parents=True)
     lock = os.open(tmp_path / f"{PREFIX}alive", os.O_RDONLY)
@@ -140,9 +135,7 @@ def test_groups_of_killed_runs_are_removed_and_no_others(tmp_path: Path) -> None
     assert {path.name for path in tmp_path.iterdir()} == {f"{PREFIX}alive", "session"}
 
 
-def test_a_group_that_another_run_removes_before_it_is_locked_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_group_that_another_run_removes_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
     lock = cgroup.lock_descriptor
 
     def late(descriptor: int, **options: bool) -> bool:

@@ -13,7 +13,7 @@ from harness.sandbox.job import GIB, MIB, Limits
 from harness.sandbox.process import CLAIMABLE, Ended, printable
 
 
-def test_an_outcome_is_the_word_in_the_record() -> None:
+def test_an_outcome_is_the_word_in_the_record():
     assert [str(outcome) for outcome in Outcome] == [outcome.name for outcome in Outcome]
     assert set(Outcome) == {
         "OK", "TIMEOUT", "MEMORY", "OUTPUT", "CRASH", "EXCEPTION", "BAD_VALUE", "FORBIDDEN", "PROTOCOL",
@@ -21,7 +21,7 @@ def test_an_outcome_is_the_word_in_the_record() -> None:
     }  # fmt: skip
 
 
-def test_a_submission_cannot_blame_the_harness_or_escape_the_clock_by_what_it_claims() -> None:
+def test_a_submission_cannot_blame_the_harness_or_escape_the_clock_by_what_it_claims():
     assert not CLAIMABLE & {Outcome.INFRA_ERROR, Outcome.TIMEOUT, Outcome.PROTOCOL, Outcome.CRASH, Outcome.OUTPUT}
 
 
@@ -37,7 +37,7 @@ def test_a_submission_cannot_blame_the_harness_or_escape_the_clock_by_what_it_cl
         ("a[31m\tb\x9b\x7f", "a[31m\tb"),
     ],
 )
-def test_no_part_of_an_escape_sequence_is_kept(printed: str, kept: str) -> None:
+def test_no_part_of_an_escape_sequence_is_kept(printed, kept):
     assert printable(printed) == kept
 
 
@@ -52,9 +52,7 @@ def test_no_part_of_an_escape_sequence_is_kept(printed: str, kept: str) -> None:
         (0.25, 0, 256 * MIB),
     ],
 )
-def test_the_default_memory_limit_fits_the_machine(
-    total_gib: float, gpus: int, expected: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_memory_limit_fits_the_machine(total_gib, gpus, expected, monkeypatch):
     of_machine = Memory(int(total_gib * GIB), 0)
     monkeypatch.setattr(job, "usable_memory", lambda: of_machine)
     assert Limits.default_memory_bytes(gpus) == expected
@@ -104,16 +102,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         (2 * GIB + 300 * MIB, Outcome.INFRA_ERROR, "not due to this call"),  # files in scratch space are allowed
     ],
 )
-def test_the_memory_freed_by_ending_a_call_decides_who_is_to_blame(
-    machine: Machine, held: int, outcome: Outcome, message: str
-) -> None:
+def test_the_memory_freed_by_ending_a_call_decides_who_is_to_blame(machine, held, outcome, message):
     with pytest.raises(Ended) as ended:
         call(Worker(machine, held))._relieve_machine()
     assert ended.value.outcome is outcome
     assert message in str(ended.value)
 
 
-def test_a_call_goes_on_if_the_culprit_was_ended_meanwhile(machine: Machine) -> None:
+def test_a_call_goes_on_if_the_culprit_was_ended_meanwhile(machine):
     culprit, bystander = Worker(machine, 50 * GIB), Worker(machine, 1 * GIB)
     memory.ENDING.acquire()
     waiting = threading.Thread(target=call(bystander)._relieve_machine)
@@ -124,16 +120,14 @@ def test_a_call_goes_on_if_the_culprit_was_ended_meanwhile(machine: Machine) -> 
     assert not bystander.ended
 
 
-def test_exhausted_is_less_than_a_twentieth(machine: Machine) -> None:
+def test_exhausted_is_less_than_a_twentieth(machine):
     assert memory.is_exhausted()
     machine.available = 6 * GIB
     assert not memory.is_exhausted()
 
 
 @pytest.mark.parametrize(("peak", "outcome"), [(1 * GIB, Outcome.MEMORY), (100 * MIB, Outcome.INFRA_ERROR)])
-def test_a_call_that_the_kernel_kills_is_to_blame_if_it_had_much_memory(
-    machine: Machine, peak: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_that_the_kernel_kills_is_to_blame_if_it_had_much_memory(machine, peak, outcome, monkeypatch):
     """The kernel kills calls first, so it may kill a call although other programs took the memory."""
     killed = call(Worker(machine, 0))
     killed._phase, killed._peak = "", peak

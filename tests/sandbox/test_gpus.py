@@ -20,32 +20,26 @@ from tests.gpu_files import machine
 GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200", "0000:3b:00.0")
 
 
-def test_gpus_are_listed_by_their_device_nodes_not_by_their_buses(tmp_path: Path) -> None:
-    found = find_gpus(machine(tmp_path, ("19", 10, "aaaa"), ("3b", 2, "bbbb"), ("5d", 0, "cccc")))
-    assert found == [
+def test_gpus_are_listed_by_their_device_nodes_not_by_their_buses(tmp_path):
+    assert find_gpus(tmp_path) == [], "there is no driver"
+    root = machine(tmp_path, ("19", 10, "aaaa"), ("3b", 2, "bbbb"), ("5d", 0, "cccc"))
+    expected = [
         Gpu(0, "GPU-cccc", "NVIDIA H200", "0000:5d:00.0"),
         Gpu(2, "GPU-bbbb", "NVIDIA H200", "0000:3b:00.0"),
         Gpu(10, "GPU-aaaa", "NVIDIA H200", "0000:19:00.0"),
     ]
+    assert find_gpus(root) == expected
+    (root / "dev/nvidia0").unlink()  # as in a container that was not given this GPU
+    assert find_gpus(root) == expected[1:]
 
 
-def test_a_gpu_that_a_container_was_not_given_does_not_count(tmp_path: Path) -> None:
-    root = machine(tmp_path, ("19", 0, "aaaa"), ("3b", 1, "bbbb"))
-    (root / "dev/nvidia0").unlink()
-    assert [gpu.minor for gpu in find_gpus(root)] == [1]
-
-
-def test_a_machine_without_the_driver_has_none(tmp_path: Path) -> None:
-    assert find_gpus(tmp_path) == []
-
-
-def test_one_gpu_is_shown_and_no_other(tmp_path: Path) -> None:
+def test_one_gpu_is_shown_and_no_other(tmp_path):
     root = machine(tmp_path, ("19", 0, "aaaa"), ("3b", 1, "bbbb"))
     assert gpu_nodes(GPU) == ["/dev/nvidiactl", "/dev/nvidia1", "/dev/nvidia-uvm"]
     assert gpu_files(GPU, root) == ["/proc/driver/nvidia/gpus/0000:3b:00.0/information"]
 
 
-def test_files_that_do_not_exist_are_left_out_and_numbers_are_filled_in(tmp_path: Path) -> None:
+def test_files_that_do_not_exist_are_left_out_and_numbers_are_filled_in(tmp_path):
     nodes = tmp_path / "sys/devices/system/node"
     for number in (0, 1):
         (nodes / f"node{number}").mkdir(parents=True)
@@ -54,7 +48,7 @@ def test_files_that_do_not_exist_are_left_out_and_numbers_are_filled_in(tmp_path
     assert gpu_files(GPU, tmp_path) == [f"/sys/devices/system/node/node{number}/cpumap" for number in (0, 1)]
 
 
-def test_every_entry_is_a_single_file_with_its_reason() -> None:
+def test_every_entry_is_a_single_file_with_its_reason():
     for path, reason in (NODES | FILES).items():
         assert reason
         assert not path.endswith(("/", "*"))
@@ -73,9 +67,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> Gpu:
 WALK = "[os.path.join(top, name) for top, _, names in os.walk(root) for name in names]"
 
 
-def test_a_call_with_a_gpu_sees_these_files_and_nothing_else(
-    pretended: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_with_a_gpu_sees_these_files_and_nothing_else(pretended, tmp_path, monkeypatch):
     kind = usable(Fresh())
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
     statements = f"""import os
@@ -90,7 +82,7 @@ def test_a_call_with_a_gpu_sees_these_files_and_nothing_else(
     assert result.output_tail == "/sys/devices/system/cpu/online /proc/sys/vm/mmap_min_addr  True\n"
 
 
-def test_landlock_grants_the_same_files(pretended: Gpu, tmp_path: Path) -> None:
+def test_landlock_grants_the_same_files(pretended, tmp_path):
     job = Job(tmp_path, tmp_path, tmp_path, tmp_path, gpu=pretended)
     granted = granted_paths(job, tmp_path)
     without = granted_paths(Job(tmp_path, tmp_path, tmp_path, tmp_path), tmp_path)
@@ -99,9 +91,7 @@ def test_landlock_grants_the_same_files(pretended: Gpu, tmp_path: Path) -> None:
     assert set(granted) - set(without) == {"list", "threads"}
 
 
-def test_under_landlock_a_call_with_a_gpu_may_name_its_threads(
-    pretended: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_under_landlock_a_call_with_a_gpu_may_name_its_threads(pretended, tmp_path, monkeypatch):
     """CUDA names its threads, and gives up if that is refused."""
     kind = usable(Landlock())
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
@@ -144,7 +134,7 @@ def job(directory: Path, gpu: Gpu | None = FIRST) -> Job:
     return Job(directory, directory, directory, directory, gpu=gpu)
 
 
-def test_nothing_is_needed_where_the_system_knows_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_needed_where_the_system_knows_it(tmp_path, monkeypatch):
     monkeypatch.setattr(devices, "_known_to_loader", lambda: Path("/usr/lib/libcuda.so.1"))
     monkeypatch.setenv("LD_LIBRARY_PATH", str(driver(tmp_path / "other")))
     assert search_path() == []
@@ -152,7 +142,7 @@ def test_nothing_is_needed_where_the_system_knows_it(tmp_path: Path, monkeypatch
     assert "LD_LIBRARY_PATH" not in job(tmp_path).environment("/tmp")
 
 
-def test_a_directory_of_the_users_own_is_shown_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_of_the_users_own_is_shown_and_named(tmp_path, monkeypatch):
     found = driver(tmp_path / "nvidia")
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{tmp_path}/empty::{found}")
     assert search_path() == [found]
@@ -162,16 +152,11 @@ def test_a_directory_of_the_users_own_is_shown_and_named(tmp_path: Path, monkeyp
     assert str(found) in options
     assert str(found) in granted_paths(job(tmp_path), tmp_path)["run"]
     assert found in Fresh().shown() & Landlock().shown(), "nothing private may be kept there"
-
-
-def test_a_call_without_a_gpu_sees_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = driver(tmp_path / "nvidia")
-    monkeypatch.setenv("LD_LIBRARY_PATH", str(found))
-    assert "LD_LIBRARY_PATH" not in job(tmp_path, None).environment("/tmp")
+    assert "LD_LIBRARY_PATH" not in job(tmp_path, None).environment("/tmp"), "for a call without a GPU"
     assert str(found) not in bubblewrap.sandbox(job(tmp_path, None), Limits(), 0)[0]
 
 
-def test_a_link_is_followed_into_the_directory_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_is_followed_into_the_directory_of_the_library(tmp_path, monkeypatch):
     real, links = driver(tmp_path / "driver"), tmp_path / "links"
     links.mkdir()
     (links / LIBRARY).symlink_to(real / LIBRARY)
@@ -179,12 +164,12 @@ def test_a_link_is_followed_into_the_directory_of_the_library(tmp_path: Path, mo
     assert search_path() == [links, real]
 
 
-def test_a_driver_outside_of_the_system_that_the_loader_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_outside_of_the_system_that_the_loader_knows(tmp_path, monkeypatch):
     monkeypatch.setattr(devices, "_known_to_loader", lambda: tmp_path / "opt/libcuda.so.570.1")
     assert search_path() == [tmp_path / "opt"]
 
 
-def test_without_a_driver_or_a_gpu_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_driver_or_a_gpu_there_is_nothing(monkeypatch):
     assert search_path() == []
     assert driver_library() is None
     monkeypatch.setattr(devices, "find_gpus", list)
@@ -192,7 +177,7 @@ def test_without_a_driver_or_a_gpu_there_is_nothing(monkeypatch: pytest.MonkeyPa
     assert search_path() == []
 
 
-def test_the_loader_itself_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loader_itself_is_asked(tmp_path, monkeypatch):
     """The file of a library is found by loading it, here a copy of a NumPy library under the driver's name."""
     monkeypatch.undo()
     extension = next(Path(sysconfig.get_path("platlib")).glob("numpy/_core/*.so"))

@@ -139,9 +139,8 @@ def test_it_says_how_the_worker_ended_and_goes_on(start: Any) -> None:
     assert call.hear() == {"status": 3}
     call.wait_until_below(1)
     assert call.process.poll() is None
-
-
-def test_a_signal_is_a_negative_status(start: Any) -> None:
+    call.end()
+    call.process.wait(timeout=500)
     assert start("os.kill(os.getpid(), signal.SIGKILL)").hear() == {"status": -signal.SIGKILL}
 
 

@@ -65,18 +65,13 @@ def test_each_thing_is_staged_once() -> None:
     assert first != second
 
 
-def test_everybody_may_read_it_and_its_times_say_nothing() -> None:
+def test_everybody_may_read_it_its_times_say_nothing_and_only_the_user_may_enter_where_it_lies() -> None:
     with Staging() as staging:
         staged = staging.stage("model", write)
+        assert stat.S_IMODE(staged.parent.stat().st_mode) == 0o700
         found = {path: path.stat() for path in (staged, staged / "a", staged / "a" / "b.py")}
     assert [stat.S_IMODE(status.st_mode) for status in found.values()] == [0o755, 0o755, 0o644]
     assert {(status.st_mtime, status.st_atime) for status in found.values()} == {(0, 0)}
-
-
-def test_only_the_user_may_enter_where_it_lies() -> None:
-    with Staging() as staging:
-        root = staging.stage("model", write).parent
-        assert stat.S_IMODE(root.stat().st_mode) == 0o700
 
 
 def test_names_say_nothing(cache: Path) -> None:

@@ -26,7 +26,7 @@ def error_of(source: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> B
     return raised.value
 
 
-def test_a_missing_package_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named_with_what_to_do(tmp_path, monkeypatch):
     told = advise(error_of("import no_such_package.part", tmp_path, monkeypatch), KERAS_2, tmp_path)
     assert told.startswith("ModuleNotFoundError: No module named 'no_such_package' (no file of the submission")
     assert told.endswith("install one where pgdl runs, or ask the organiser; pgdl help submissions#packages)")
@@ -36,27 +36,23 @@ def test_a_missing_package_is_named_with_what_to_do(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     "source", ["import json.no_such", "raise ModuleNotFoundError('mine')", "from json import nothing", "1 / 0"]
 )
-def test_no_other_error_is_a_missing_package(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_other_error_is_a_missing_package(source, tmp_path, monkeypatch):
     assert "install" not in advise(error_of(source, tmp_path, monkeypatch), KERAS_2, tmp_path)
 
 
-def test_advice_of_the_runtime_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advice_of_the_runtime_comes_first(tmp_path, monkeypatch):
     error = error_of("import no_such_package", tmp_path, monkeypatch)
     assert advise(error, SimpleNamespace(advice=lambda *_: " (cured)"), tmp_path).endswith("'no_such_package' (cured)")
 
 
-def test_the_traceback_begins_in_the_submission(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_traceback_begins_in_the_submission(tmp_path, monkeypatch, capsys):
     print_error(error_of("import no_such_package", tmp_path, monkeypatch), __file__, tmp_path)
     shown = capsys.readouterr().err.splitlines()
     assert shown[:2] == ["Traceback (most recent call last):", f'  File "{tmp_path}/failing.py", line 1, in <module>']
     assert not any("importlib" in line for line in shown)
 
 
-def test_a_syntax_error_is_shown_with_its_line_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_syntax_error_is_shown_with_its_line_alone(tmp_path, monkeypatch, capsys):
     print_error(error_of("def complexity(:", tmp_path, monkeypatch), __file__, tmp_path)
     assert capsys.readouterr().err.startswith(f'  File "{tmp_path}/failing.py", line 1')
 
@@ -89,17 +85,13 @@ def shown_of(source: str, directory: Path, monkeypatch: pytest.MonkeyPatch, caps
         "def f(): pass\nf.__code__ = compile('1 / 0', 'x', 'exec').replace(co_filename='@SECRET@\\0')\nf()",
     ],
 )
-def test_no_line_of_another_file_is_shown(
-    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_line_of_another_file_is_shown(source, tmp_path, monkeypatch, capsys):
     shown = shown_of(source, tmp_path, monkeypatch, capsys)
     assert "the first line" not in shown
     assert any(name in shown for name in ("Error: ", "KeyError"))
 
 
-def test_a_frame_of_another_file_keeps_its_name_and_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_frame_of_another_file_keeps_its_name_and_number(tmp_path, monkeypatch, capsys):
     shown = shown_of("import json\njson.loads('x')", tmp_path, monkeypatch, capsys).splitlines()
     assert shown[1].endswith('failing.py", line 2, in <module>')
     assert shown[2].strip() == "json.loads('x')"
@@ -118,20 +110,20 @@ Stack (most recent call first):
 """
 
 
-def test_the_place_is_the_innermost_own_line() -> None:
+def test_the_place_is_the_innermost_own_line():
     assert place_in(SAMPLE, "/job/submission") == "parts/norms.py:12"
     assert place_in(SAMPLE.replace("/job/submission/parts/norms.py", "<frozen x>"), "/job/submission") == (
         "complexity.py:4"
     )
 
 
-def test_no_place_without_a_sample() -> None:
+def test_no_place_without_a_sample():
     assert place_in(SAMPLE.replace("Stack (", "Stacks ("), "/job/submission") == ""
     assert place_in(SAMPLE, "/elsewhere") == ""
     assert place_in("", "/job/submission") == ""
 
 
-def test_frames_of_the_worker_are_left_out_of_the_sample_alone() -> None:
+def test_frames_of_the_worker_are_left_out_of_the_sample_alone():
     before = '  File "/staged/x/harness/worker/main.py", line 93 in _call\n'
     shown = without_worker(before + SAMPLE)
     assert shown == before + "".join(SAMPLE.splitlines(keepends=True)[:-2])
@@ -163,7 +155,7 @@ time.sleep(0.1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no sample is taken there")
-def test_a_sample_harms_no_busy_call() -> None:
+def test_a_sample_harms_no_busy_call():
     done = subprocess.run([sys.executable, "-c", BUSY], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("Stack (most recent call first):\n")) == (0, 200)
     assert place_in(done.stderr.replace("<string>", "/job/complexity.py"), "/job").startswith("complexity.py:")

@@ -48,24 +48,12 @@ class FloatLike:
 @pytest.mark.parametrize(
     ("returned", "value"),
     [
-        (1, 1.0),
-        (-0.0, -0.0),
-        (2**53 + 1, float(2**53)),
-        (10**308, 1e308),
-        (5e-324, 5e-324),
-        (np.float16(0.1), 0.0999755859375),
-        (np.float32(0.1), 0.10000000149011612),
-        (np.float64(0.1), 0.1),
-        (np.longdouble("0.5"), 0.5),
-        (np.int8(-3), -3.0),
-        (np.uint64(2**64 - 1), 2.0**64),
-        (np.array(2.5), 2.5),
-        (np.array(7), 7.0),
-        (np.ma.array(1.5), 1.5),
-        (Tensor(0.1), 0.10000000149011612),
-        (Tensor(3, np.int32), 3.0),
+        (1, 1.0), (-0.0, -0.0), (2**53 + 1, float(2**53)), (10**308, 1e308), (5e-324, 5e-324),
+        (np.float16(0.1), 0.0999755859375), (np.float32(0.1), 0.10000000149011612), (np.float64(0.1), 0.1),
+        (np.longdouble("0.5"), 0.5), (np.int8(-3), -3.0), (np.uint64(2**64 - 1), 2.0**64), (np.array(2.5), 2.5),
+        (np.array(7), 7.0), (np.ma.array(1.5), 1.5), (Tensor(0.1), 0.10000000149011612), (Tensor(3, np.int32), 3.0),
     ],
-)
+)  # fmt: skip
 def test_real_numbers_of_every_kind(returned: Any, value: float) -> None:
     found = as_finite_float(returned)
     assert type(found) is float
@@ -80,37 +68,23 @@ def test_a_float_comes_through_bit_for_bit(value: float) -> None:
 @pytest.mark.parametrize(
     ("returned", "found"),
     [
-        (True, "bool"),
-        (np.bool_(True), "bool"),
-        (np.array(True), "bool"),
-        (Tensor(True, np.bool_), "bool"),
-        ("1.0", "str"),
-        (b"1.0", "bytes"),
-        (1 + 0j, "complex"),
-        (np.complex64(1), "complex64"),
-        ([1.0], "list; return one of its numbers"),
-        ((1.0,), "tuple; return one of its numbers"),
-        ({"score": 1.0}, "dict; return one of its numbers"),
-        (Decimal("1.0"), "Decimal"),
+        (True, "bool"), (np.bool_(True), "bool"), (np.array(True), "bool"), (Tensor(True, np.bool_), "bool"),
+        ("1.0", "str"), (b"1.0", "bytes"), (1 + 0j, "complex"), (np.complex64(1), "complex64"),
+        ([1.0], "list; return one of its numbers"), ((1.0,), "tuple; return one of its numbers"),
+        ({"score": 1.0}, "dict; return one of its numbers"), (Decimal("1.0"), "Decimal"),
         (Fraction(1, 2), "Fraction"),
         (np.array([1.0]), "an array (ndarray) of shape (1,); if it is x, return float(x[0])"),
         (np.array([[1.0]]), "an array (ndarray) of shape (1, 1); if it is x, return float(x[0, 0])"),
         (np.array([[1.0, 2.0]]), "an array (ndarray) of shape (1, 2)"),
         (np.array([]), "an array (ndarray) of shape (0,)"),
-        (None, "NoneType: is a `return` missing in complexity()?"),
-        (np.array("1.0"), "str_"),
-        (np.datetime64("2020-01-01"), "datetime64"),
-        (np.timedelta64(5), "timedelta64"),
-        (np.timedelta64(5, "s"), "timedelta64"),
-        (np.ma.masked, "MaskedConstant"),
+        (None, "NoneType: is a `return` missing in complexity()?"), (np.array("1.0"), "str_"),
+        (np.datetime64("2020-01-01"), "datetime64"), (np.timedelta64(5), "timedelta64"),
+        (np.timedelta64(5, "s"), "timedelta64"), (np.ma.masked, "MaskedConstant"),
         (Tensor([1.0]), "a tensor (Tensor) of shape (1,); if it is x, return float(x[0])"),
-        (SimpleNamespace(shape=(None, 3)), "SimpleNamespace"),
-        (SimpleNamespace(shape=3), "SimpleNamespace"),
-        (FloatLike(), "FloatLike"),
-        (float, "type"),
-        (lambda: 1.0, "function"),
+        (SimpleNamespace(shape=(None, 3)), "SimpleNamespace"), (SimpleNamespace(shape=3), "SimpleNamespace"),
+        (FloatLike(), "FloatLike"), (float, "type"), (lambda: 1.0, "function"),
     ],
-)
+)  # fmt: skip
 def test_anything_else_is_named(returned: Any, found: str) -> None:
     with pytest.raises(BadValueError, match=f"^expected a real number, found {re.escape(found)}$"):
         as_finite_float(returned)
@@ -119,16 +93,10 @@ def test_anything_else_is_named(returned: Any, found: str) -> None:
 @pytest.mark.parametrize(
     ("returned", "found"),
     [
-        (math.nan, "nan"),
-        (math.inf, "inf"),
-        (-math.inf, "-inf"),
-        (np.float32("inf"), "inf"),
-        (np.array(np.nan), "nan"),
-        (Tensor(np.nan), "nan"),
-        (np.longdouble("1e400"), "inf"),
-        (Changing(1.0), "nan"),
+        (math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf"), (np.float32("inf"), "inf"),
+        (np.array(np.nan), "nan"), (Tensor(np.nan), "nan"), (np.longdouble("1e400"), "inf"), (Changing(1.0), "nan"),
     ],
-)
+)  # fmt: skip
 def test_numbers_that_are_not_finite(returned: Any, found: str) -> None:
     with pytest.raises(BadValueError, match=f"^expected a finite number, found {found}$"):
         as_finite_float(returned)

@@ -1,28 +1,18 @@
 """Tests of baselines with parameters: `name:parameter=value,...`."""
 
 import functools
-from pathlib import Path
 
 import pytest
-from submission_files import MEASURE, write_folder
 
 import baselines
 from harness.errors import UserError
 from harness.submission import find_baseline, find_submission, find_submissions
 
-SPECIFICATION = "inverse_margin:n_samples=500,seed=3"
 KNOWN = ", ".join(baselines.MEASURES["inverse_margin"].parameters)
 
 
-def test_the_specification_is_the_name_and_what_is_loaded() -> None:
-    submission = find_submission(SPECIFICATION)
-    assert (submission.name, submission.metadata.name, submission.is_baseline) == (SPECIFICATION, SPECIFICATION, True)
-    assert submission.problem is None
-    assert submission.metadata.about.description == baselines.MEASURES["inverse_margin"].meaning
-    assert f"load({SPECIFICATION!r})" in submission.files["complexity.py"].decode()
-
-
 def test_other_parameters_make_another_submission() -> None:
+    assert find_baseline("nothing:seed=1") is None
     specifications = ("inverse_margin", "inverse_margin:seed=1", "inverse_margin:seed=2")
     found, _ = find_submissions(specifications)
     assert [submission.name for submission in found] == list(specifications)
@@ -94,14 +84,3 @@ def test_numbers_that_are_no_counts_and_counts_of_nothing_are_taken(specificatio
 def test_text_that_cannot_be_in_a_name_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="cannot be a name: expected at most 80 ASCII letters"):
         find_submission(f"neg_output_margin:percentile_method={text}")
-
-
-def test_it_goes_before_a_path_that_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_folder(tmp_path / SPECIFICATION, {"complexity.py": MEASURE})
-    monkeypatch.chdir(tmp_path)
-    assert find_submission(SPECIFICATION).is_baseline
-    assert not find_submission(f"./{SPECIFICATION}").is_baseline
-    baseline = find_baseline(SPECIFICATION)
-    assert baseline is not None
-    assert baseline.is_baseline
-    assert find_baseline("nothing:seed=1") is None

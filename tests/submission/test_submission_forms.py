@@ -16,25 +16,24 @@ from harness.submission.name import clean
 
 pytestmark = pytest.mark.usefixtures("read_here")
 
+#: A measure of the library, without and with parameters.
+BASELINES = ["num_params", "hessian_trace:folded=True,n_samples=9"]
+
 HELPED = {"complexity.py": MEASURE, "helpers/margins.py": b"K = 3\n", "table.bin": bytes(range(256))}
 
 
-def test_a_file_a_folder_and_a_zip_bring_all_their_files(tmp_path: Path) -> None:
+def test_a_file_a_folder_and_a_zip_bring_all_their_files_into_the_sandbox(tmp_path):
     file = write_folder(tmp_path, {"margin.py": MEASURE}) / "margin.py"  # is complexity.py, whatever its name
     folder, archive = write_folder(tmp_path / "margin", HELPED), write_zip(tmp_path / "margin.zip", HELPED.items())
     for path, files in ((file, {"complexity.py": MEASURE}), (folder, HELPED), (archive, HELPED)):
         found = find_submission(str(path))
         assert (found.name, found.files, found.problem, found.is_baseline) == ("margin", files, None, False)
-
-
-def test_what_is_written_for_the_sandbox_is_what_was_read(tmp_path: Path) -> None:
-    submission = find_submission(str(write_folder(tmp_path / "margin", HELPED)))
-    write_files(submission.files, tmp_path / "staged")
+    write_files(found.files, tmp_path / "staged")
     written = {p.relative_to(tmp_path / "staged").as_posix(): p for p in (tmp_path / "staged").rglob("*.*")}
     assert {name: file.read_bytes() for name, file in written.items()} == HELPED
 
 
-def test_what_archivers_and_python_leave_behind_is_no_part_of_it(tmp_path: Path) -> None:
+def test_what_archivers_and_python_leave_behind_is_no_part_of_it(tmp_path):
     names = (
         "__MACOSX/._complexity.py", "__pycache__/complexity.cpython-311.pyc", "._complexity.py", ".DS_Store",
         "helpers/__pycache__/margins.cpython-311.pyc", "helpers/Thumbs.db", "Desktop.ini", ".git/config",
@@ -46,7 +45,7 @@ def test_what_archivers_and_python_leave_behind_is_no_part_of_it(tmp_path: Path)
     assert find_submission(str(archive)).files == HELPED
 
 
-def test_the_only_folder_at_the_top_is_the_submission(tmp_path: Path) -> None:
+def test_the_only_folder_at_the_top_is_the_submission(tmp_path):
     metadata = {"metadata": b"runtime: jax\n"}
     plain = find_submission(str(write_folder(tmp_path / "plain/mine", HELPED | metadata)))
     notes: list[str] = []
@@ -70,7 +69,7 @@ def test_the_only_folder_at_the_top_is_the_submission(tmp_path: Path) -> None:
         (["sub/my_complexity.py"], ""),
     ],
 )
-def test_the_one_folder_that_could_be_meant_is_named(names: list[str], remedy: str, tmp_path: Path) -> None:
+def test_the_one_folder_that_could_be_meant_is_named(names, remedy, tmp_path):
     archive = write_zip(tmp_path / "margin.zip", [(name, MEASURE) for name in names])
     folder = write_folder(tmp_path / "margin", dict.fromkeys(names, MEASURE))
     found = ", ".join(sorted(names))
@@ -79,14 +78,14 @@ def test_the_one_folder_that_could_be_meant_is_named(names: list[str], remedy: s
         assert problem_of(path) == (f"{expected}; {verb} {remedy}" if remedy else expected)
 
 
-def test_a_zip_of_windows_has_backslashes(tmp_path: Path) -> None:
+def test_a_zip_of_windows_has_backslashes(tmp_path):
     members = [("helpers\\", b""), *((name.replace("/", "\\"), content) for name, content in HELPED.items())]
     assert find_submission(str(write_zip(tmp_path / "mine.zip", members))).files == HELPED
     for name in ("..\\x", "\\x", "a\\..\\..\\x"):
         assert "expected a path inside the zip" in problem_of(write_zip(tmp_path / "mine.zip", [(name, b"")]))
 
 
-def test_without_complexity_py_it_is_told_what_there_is(tmp_path: Path) -> None:
+def test_without_complexity_py_it_is_told_what_there_is(tmp_path):
     (tmp_path / "empty").mkdir()
     assert problem_of(tmp_path / "empty").endswith("found nothing")
     many = write_folder(tmp_path / "many", {f"{letter}.py": MEASURE for letter in "fedcba"})
@@ -108,23 +107,22 @@ def test_without_complexity_py_it_is_told_what_there_is(tmp_path: Path) -> None:
         ("Makefile", r"found no suffix$"),
     ],
 )
-def test_what_is_no_submission_is_a_wrong_argument(
-    argument: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_submission_is_a_wrong_argument(argument, told, tmp_path, monkeypatch):
     write_folder(tmp_path, {"my_measure/complexity.py": MEASURE, "notes.txt": b"", "Makefile": b""})
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=told):
         find_submission(argument)
 
 
-def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of() -> None:
-    name = next(iter(baselines.MEASURES))
-    submission = find_submission(name)
-    assert (submission.name, submission.is_baseline, submission.problem) == (name, True, None)
-    assert submission.metadata.about.description == baselines.MEASURES[name].meaning
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of(name):
+    submission, measure = find_submission(name), baselines.MEASURES[name.partition(":")[0]]
+    assert (submission.name, submission.metadata.name, submission.is_baseline) == (name, name, True)
+    assert (submission.problem, submission.source) == (None, "library")
+    assert submission.metadata.about.description == measure.meaning
     assert f"load({name!r})" in submission.files["complexity.py"].decode()
     root = Path(baselines.__file__).parent
-    family = baselines.MEASURES[name].family.replace(" ", "_")
+    family = measure.family.replace(" ", "_")
     parts = [
         root / "__init__.py",
         *(file for part in ("core", "network", family) for file in root.glob(f"{part}/*.py")),
@@ -132,8 +130,8 @@ def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of() -> None:
     assert set(submission.files) == {"complexity.py", *(f"baselines/{file.relative_to(root)}" for file in parts)}
 
 
-def test_a_baseline_goes_before_a_path_and_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = next(iter(baselines.MEASURES))
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_baseline_goes_before_a_path_and_that_is_said(name, tmp_path, monkeypatch):
     write_folder(tmp_path / name, {"complexity.py": MEASURE})
     monkeypatch.chdir(tmp_path)
     notes: list[str] = []
@@ -143,9 +141,7 @@ def test_a_baseline_goes_before_a_path_and_that_is_said(tmp_path: Path, monkeypa
     assert find_submission(f"./{name}", "mine").source == str(tmp_path / name)
 
 
-def test_of_several_files_those_that_are_no_submissions_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_several_files_those_that_are_no_submissions_are_refused(tmp_path, monkeypatch):
     write_folder(tmp_path, {"b.py": MEASURE, "README.md": b"# Read me", "c.PY": MEASURE, "__pycache__/b.pyc": b""})
     (tmp_path / "link.py").symlink_to("b.py")
     monkeypatch.chdir(tmp_path)
@@ -171,7 +167,7 @@ def with_metadata(directory: Path, name: str) -> Path:
     return write_folder(directory / "folder", {"complexity.py": MEASURE, "metadata": text})
 
 
-def test_files_and_folders_give_their_name(tmp_path: Path) -> None:
+def test_files_and_folders_give_their_name(tmp_path):
     write_folder(tmp_path, {"margin.v2.py": MEASURE, "a.b/complexity.py": MEASURE})
     write_zip(tmp_path / "team-7.zip", [("complexity.py", MEASURE)])
     assert name_of(tmp_path / "margin.v2.py") == "margin.v2"
@@ -179,7 +175,7 @@ def test_files_and_folders_give_their_name(tmp_path: Path) -> None:
     assert name_of(tmp_path / "team-7.zip") == "team-7"
 
 
-def test_complexity_py_in_a_folder_is_named_after_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_complexity_py_in_a_folder_is_named_after_the_folder(tmp_path, monkeypatch):
     folder = write_folder(tmp_path / "margin", {"complexity.py": MEASURE})
     assert name_of(folder / "complexity.py") == "margin"
     monkeypatch.chdir(folder)
@@ -207,12 +203,12 @@ def test_complexity_py_in_a_folder_is_named_after_the_folder(tmp_path: Path, mon
         ("x" * 100, "x" * 80),
     ],
 )
-def test_odd_characters_are_replaced(written: str, shown: str) -> None:
+def test_odd_characters_are_replaced(written, shown):
     assert clean(written) == shown
 
 
 @given(st.text(max_size=100))
-def test_every_name_is_one_printable_cell_of_a_table(written: str) -> None:
+def test_every_name_is_one_printable_cell_of_a_table(written):
     name = clean(written)
     assert 1 <= len(name) <= 80
     assert name.isprintable()
@@ -221,15 +217,11 @@ def test_every_name_is_one_printable_cell_of_a_table(written: str) -> None:
     assert name[0] not in "-+=@. "
 
 
-def test_so_are_they_in_the_name_that_metadata_claim(tmp_path: Path) -> None:
-    assert name_of(with_metadata(tmp_path, "\x1b[31mred ")) == "__31mred"
-
-
 RESERVED = ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle", "hyperparameters"]
 
 
 @pytest.mark.parametrize("name", RESERVED)
-def test_a_name_of_the_harness_own_is_refused(name: str, tmp_path: Path) -> None:
+def test_a_name_of_the_harness_own_is_refused(name, tmp_path):
     (tmp_path / f"{name}.py").write_bytes(MEASURE)
     found, (line,) = find_submissions([str(tmp_path / f"{name}.py")])
     assert not found
@@ -237,28 +229,23 @@ def test_a_name_of_the_harness_own_is_refused(name: str, tmp_path: Path) -> None
     found, (line,) = find_submissions([str(with_metadata(tmp_path, "mine"))], [name])
     assert not found
     assert "cannot be called" in line
-    ((found,), _) = find_submissions([str(tmp_path / f"{name}.py")], ["mine"])
-    assert found.name == "mine"
+    ((given,), _) = find_submissions([str(tmp_path / f"{name}.py")], ["mine"])
+    assert given.name == "mine"
+    claimed = find_submission(str(with_metadata(tmp_path, name)))
+    assert (claimed.name, "expected a name of your own" in str(claimed.problem)) == ("folder", True)
 
 
-@pytest.mark.parametrize("name", RESERVED)
-def test_metadata_that_claim_such_a_name_make_the_submission_invalid(name: str, tmp_path: Path) -> None:
-    found = find_submission(str(with_metadata(tmp_path, name)))
-    assert found.name == "folder"
-    assert found.problem is not None
-    assert "expected a name of your own" in found.problem
-
-
-def test_a_given_name_goes_before_all_others(tmp_path: Path) -> None:
+def test_a_given_name_goes_before_all_others(tmp_path):
     folder = with_metadata(tmp_path, "Margin of team 7")
     assert find_submission(str(folder), "anna").name == "anna"
+    assert name_of(with_metadata(tmp_path, "\x1b[31mred ")) == "__31mred"
     with pytest.raises(UserError, match="cannot be a name: expected at most 80 ASCII letters"):
         find_submission(str(folder), "größe")
     with pytest.raises(UserError, match=r"^'': cannot be a name"):  # of a variable that is not set
         find_submission(str(folder), "")
 
 
-def test_names_are_given_to_paths_in_their_order(tmp_path: Path) -> None:
+def test_names_are_given_to_paths_in_their_order(tmp_path):
     files = [str(tmp_path / student / "margin.py") for student in ("anna", "bert")]
     for file in files:
         write_folder(Path(file).parent, {"margin.py": MEASURE})
@@ -268,14 +255,7 @@ def test_names_are_given_to_paths_in_their_order(tmp_path: Path) -> None:
         find_submissions([*files, "random"], ["anna"])
 
 
-def test_the_source_is_the_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "margin.py").write_bytes(MEASURE)
-    monkeypatch.chdir(tmp_path)
-    assert find_submission("margin.py").source == str(tmp_path / "margin.py")
-    assert find_submission("random").source == "library"
-
-
-def test_names_of_files_are_theirs_whatever_the_metadata_say(tmp_path: Path) -> None:
+def test_names_of_files_are_theirs_whatever_the_metadata_say(tmp_path):
     """Two participants may hand in the same file, or a file that claims the name of another participant."""
     members = [("complexity.py", MEASURE), ("metadata", b"name: bob\n")]
     files = [write_zip(tmp_path / f"{name}.zip", members) for name in ("alice", "bob")]
@@ -311,7 +291,7 @@ CALL = "complexity(model, dataset)"
         ("\u00ff", "expected a function complexity"),
     ],
 )
-def test_a_flaw(source: str, flaw: str) -> None:
+def test_a_flaw(source, flaw):
     assert find_flaw(source.encode()).startswith(flaw)
 
 
@@ -341,11 +321,11 @@ def test_a_flaw(source: str, flaw: str) -> None:
         "x = " + "-" * 200_000 + "1",
     ],
 )
-def test_what_only_a_run_can_tell(source: str) -> None:
+def test_what_only_a_run_can_tell(source):
     flaw = find_flaw(source.encode())
     assert flaw == "" or "line 1" in flaw or "too" in flaw
 
 
 @pytest.mark.rest
-def test_a_source_that_takes_too_much_memory_is_left_to_the_run() -> None:
+def test_a_source_that_takes_too_much_memory_is_left_to_the_run():
     assert find_flaw(b"complexity = [" + b"0," * 20_000_000 + b"]") == ""

@@ -20,28 +20,19 @@ RESOLUTION = "8 networks cannot show more than p = 0.0625: no measure can be tol
 
 
 @pytest.mark.parametrize("layout", ["flat", "full"])
-def test_both_layouts_are_valid(tmp_path, pgdl, layout):
-    make_task(tmp_path, layout=layout)
-    make_task(tmp_path, layout=layout, name="second", n_train=30)
-    outcome = pgdl("task", "validate", tmp_path)
-    assert outcome.lines == [
-        "second: 8 models, 3 hyperparameters, 30 training samples, outputs are logits: valid",
-        f"second: note: {RESOLUTION}",
-        "tiny: 8 models, 3 hyperparameters, 24 training samples, outputs are logits: valid",
-        f"tiny: note: {RESOLUTION}",
-    ]
-    assert outcome.code == 0
-
-
-@pytest.mark.parametrize("layout", ["flat", "full"])
-def test_directory_may_be_the_task_itself(tmp_path, pgdl, monkeypatch, layout):
+def test_both_layouts_are_valid_and_the_directory_may_be_the_task_itself(tmp_path, pgdl, monkeypatch, layout):
     task = make_task(tmp_path, layout=layout)
-    valid = "tiny: 8 models, 3 hyperparameters, 24 training samples, outputs are logits: valid"
-    expected = [valid, f"tiny: note: {RESOLUTION}"]
-    assert pgdl("task", "validate", task).lines == expected
+    make_task(tmp_path, layout=layout, name="second", n_train=30)
+    said = "8 models, 3 hyperparameters, {} training samples, outputs are logits: valid"
+    second, tiny = (
+        [f"{name}: {said.format(samples)}", f"{name}: note: {RESOLUTION}"]
+        for name, samples in (("second", 30), ("tiny", 24))
+    )
+    outcome = pgdl("task", "validate", tmp_path)
+    assert (outcome.code, outcome.lines) == (0, [*second, *tiny])
+    assert pgdl("task", "validate", task).lines == tiny
     monkeypatch.chdir(task)
-    assert pgdl("task", "validate", ".").lines == expected
-    assert pgdl("task", "validate", "--tasks", ".").lines == expected
+    assert pgdl("task", "validate", ".").lines == pgdl("task", "validate", "--tasks", ".").lines == tiny
 
 
 def test_a_task_without_reference_is_not_hidden_for_that(tmp_path, pgdl):
@@ -164,24 +155,15 @@ def test_a_marked_task_is_hidden_with_or_without_reference_data(tmp_path, layout
 def test_it_is_hidden_wherever_one_looks_from(tmp_path, place):
     make_task(tmp_path, layout="full", hidden=True)
     assert hidden_names(TaskDirectory(tmp_path / place).all()) == {"tiny"}
+    (tmp_path / "input_data/tiny/metadata").write_text("hidden: false")
+    assert hidden_names(TaskDirectory(tmp_path / place).all()) == {"tiny"}, "one mark is enough"
 
 
 @pytest.mark.parametrize("name", ["metadata", "metadata.yaml", "metadata.yml"])
-def test_no_ending_unmarks_a_task(tmp_path, name, task):
+def test_no_ending_unmarks_a_task_and_every_command_says_so(tmp_path, pgdl, name, task):
     (task / name).write_text("hidden: true")
     assert hidden_names(TaskDirectory(tmp_path).runnable()) == {"tiny"}
-
-
-def test_one_mark_is_enough(tmp_path):
-    task = make_task(tmp_path, layout="full", hidden=True)
-    (task / "metadata").write_text("hidden: false")
-    assert hidden_names(TaskDirectory(tmp_path).runnable()) == {"tiny"}
-
-
-def test_every_command_says_so(tmp_path, pgdl):
-    make_task(tmp_path, hidden=True)
-    validated = pgdl("task", "validate", tmp_path).lines
-    assert validated == ["tiny: 8 models, hidden: valid"]
+    assert pgdl("task", "validate", tmp_path).lines == ["tiny: 8 models, hidden: valid"]
     assert pgdl("task", "list", tmp_path).lines[1].split()[:2] == ["tiny", "yes"]
     assert pgdl("task", "show", tmp_path).out.startswith("tiny (flat, hidden) in ")
 

@@ -71,53 +71,36 @@ def test_names_and_values_of_hyperparameters_are_text(tmp_path, pgdl, text, task
     assert html.unescape(page).count(f"{shown} value") >= 2, "in the table, and below its plot"
 
 
-def test_it_says_what_a_task_with_reference_data_can_tell(page):
-    (told,) = [cells[1] for cells in Page(page).rows if cells[0] == "resolution"]
-    assert told.startswith("8 networks cannot show more than p = 0.0625")
-
-
 def test_reference_data_alone_have_none(tmp_path, pgdl):
     make_task(tmp_path, layout="full")
     err = pgdl("task", "show", tmp_path / "reference_data", "--html", tmp_path / "page.html").refusal()
     assert "nothing to write: expected a task with models, found only reference data; leave out --html" in err
 
 
-def test_it_needs_nothing_else(page):
-    assert not {"<link", "<script", "<img", "<iframe", "@import", "@font-face", "src="} & {*re.split(r"[\s>(]", page)}
-    assert re.findall(r"url\((?!#)", page) == []
-
-
-def test_there_is_a_plot_for_each_hyperparameter(page):
+def test_the_plots_and_tables_of_a_task_with_reference_data(page):
     assert page.count("<svg") == 3 + 3
     for title in ("gaps", "train and test accuracy", "gap by number of parameters", "gap by width (line: mean)"):
         assert f"<figcaption>{title}</figcaption>" in page
-
-
-def test_the_gaps_of_each_value_with_their_median(page):
+    used = set(re.findall(r"(?:fill|stroke): #[0-9a-f]+", "".join(re.findall(r"<svg.*?</svg>", page, re.DOTALL))))
+    assert used
+    assert dark_rules() in page
+    assert [colour for colour in used if f'[style*="{colour}"]' not in dark_rules()] == [], "each has one in dark mode"
     rows = Page(page).rows
     assert ["hyperparameter", "value", "models", "min gap", "mean", "median", "max"] in rows
     assert ["(all)", "", "8", "0.0500", "0.1925", "0.1750", "0.4000"] in rows
     assert ["", "tanh", "4", "0.0500", "0.1975", "0.1700", "0.4000"] in rows
+    (told,) = [cells[1] for cells in rows if cells[0] == "resolution"]
+    assert told.startswith("8 networks cannot show more than p = 0.0625")
 
 
-def test_the_contents_lead_to_every_task(page):
-    found = Page(page)
+def test_the_contents_lead_to_every_task_and_nothing_else_is_needed(page):
+    assert not {"<link", "<script", "<img", "<iframe", "@import", "@font-face", "src="} & {*re.split(r"[\s>(]", page)}
+    assert re.findall(r"url\((?!#)", page) == []
+    found, ids = Page(page), Page(re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)).ids
+    assert len(ids) == len(set(ids)), "outside of plots"
     assert [link for link in found.links if link.removeprefix("#") not in found.ids] == []
     assert {"#task-1", "#plots-2", "#gaps-2", "#task-2", "#top"} == set(found.links)  # the first has no reference data
     assert re.findall(r"<h2.*?>(.*)</h2>", page) == ["alone", "tiny"]
-
-
-def test_ids_are_unique_but_for_those_inside_of_plots(page):
-    ids = Page(re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)).ids
-    assert len(ids) == len(set(ids))
-
-
-def test_every_colour_of_the_plots_has_another_one_in_dark_mode(page):
-    plots = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
-    used = set(re.findall(r"(?:fill|stroke): #[0-9a-f]+", plots))
-    assert used
-    assert dark_rules() in page
-    assert [colour for colour in used if f'[style*="{colour}"]' not in dark_rules()] == []
 
 
 def test_a_value_that_no_model_has_is_listed_without_figures(tmp_path, pgdl):

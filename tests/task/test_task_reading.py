@@ -41,6 +41,10 @@ def test_models_data_and_reference(tmp_path):
     assert task.data.inputs.dtype == np.float32
     assert task.data.labels.dtype == np.int32
     assert task.data.labels.tolist() == [0, 1, 2] * 8
+    (tmp_path / "canonical").mkdir()
+    task.data.write_canonical(tmp_path / "canonical")
+    for name, array in (("inputs", task.data.inputs), ("labels", task.data.labels)):
+        np.testing.assert_array_equal(np.load(tmp_path / "canonical" / f"{name}.npy"), array)
     assert task.reference is not None
     assert list(task.reference.gaps) == [model.id for model in task.models]
     assert len({model.digest for model in task.models}) == 8
@@ -132,15 +136,6 @@ def test_whatever_is_shown_changes_its_digest(tmp_path, task):
     edit_json(model / "config.json", lambda content: content["model_config"][0].update(activation="tanh"))
     digests.append(shown(tmp_path))
     assert len(set(digests)) == len(digests)
-
-
-def test_canonical_data(tmp_path, task):
-    data = read(tmp_path).data
-    target = tmp_path / "canonical"
-    target.mkdir()
-    data.write_canonical(target)
-    np.testing.assert_array_equal(np.load(target / "inputs.npy"), data.inputs)
-    np.testing.assert_array_equal(np.load(target / "labels.npy"), data.labels)
 
 
 def test_initial_weights_are_optional(tmp_path):
