@@ -88,7 +88,7 @@ def _digest(parts: list[Array], row: int) -> bytes:
 
 @shared
 def _changes(subject: Subject, n_samples: int, n_steps: int, seed: int) -> tuple[Array, Array]:
-    """Return whether the region changes, and how many activations change their piece, by step: (pairs, n_steps)."""
+    """Return two arrays (pairs, n_steps): whether the region changes at a step, and how many activations do."""
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
     number = len(sample) // 2
     if not number:

@@ -187,7 +187,7 @@ class Parts:
         )  # fmt: skip
 
     def files(self, submission: str) -> Mapping[str, bytes]:
-        """Return the only file of a submission, which contains its text."""
+        """Return file name -> content of the submission with this digest, which consists of one file."""
         return {"complexity.py": self._texts[submission]}
 
     def write_model(self, digest: str, directory: Path) -> None:

@@ -61,7 +61,7 @@ class Scores:
         return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
 
     def shifted(self, value: Value, numbers: Any) -> Value:
-        """Return the sums of the scores in `value` and of constants."""
+        """Return the scores in `value` with constants added to them."""
         if self.is_normalized:
             raise UntranslatableError("adds constants to the weights of an attention")
         return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
@@ -183,7 +183,7 @@ def _heads(query: Value) -> Group:
 
 
 def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads: Group) -> _Projection:
-    """Return queries, keys or values as the output of the dense layer that computes them, or of an identity."""
+    """Return the projection to queries, keys or values: their dense layer, or an identity if no such layer fits."""
     numbers, places = value.view[-1], value.view[-2]
     outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
