@@ -213,8 +213,9 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
         if not found:
             raise _has_not_run(submission, everyone, where)
         shown += [calls for calls in found if calls in collected.shown] or found[:1]
-    names = {calls.row_key for calls in shown}
-    return replace(collected, shown=shown, left_out=[one for one in collected.left_out if one.row_key not in names])
+    rows = {calls.row_key: calls for calls in shown}  # once each, also if several arguments select a row
+    left_out = [one for one in collected.left_out if one.row_key not in rows]
+    return replace(collected, shown=list(rows.values()), left_out=left_out)
 
 
 def require_records(collected: Collected, where: str) -> None:

@@ -11,6 +11,7 @@ from harness.api.competition import choose, failed_outputs, read_competition, re
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
 from harness.board.insight import Insight, find_insights
+from harness.board.remarks import without_commands
 from harness.board.row import Row
 from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
@@ -33,7 +34,7 @@ class ReportResult(Summarized):
     def pages(self) -> list[dict[str, Any]]:
         """A page per requested row, as a dictionary: `label`, `summary`, `advice`, `parts` (one per task) and more."""
         pages = submission_pages(self.board, self.insights, paths_of(self.board))
-        return [page | {"label": page["row"].label, "remarks": self.remarks} for page in pages]
+        return [page | {"label": page["row"].label, "remarks": without_commands(self.remarks)} for page in pages]
 
     @property
     def summary(self) -> list[str]:

@@ -34,9 +34,10 @@ def _advice_on_calls(row: Row) -> list[str]:
     if failures:
         calls = [call for task in row.tasks.values() if not task.withheld for call in task.calls.items()]
         example = next(model for model, call in calls if call.outcome in failures)
+        where = " on public tasks" if row.rounded else ""
         lines.append(
-            f"repair what failed ({counted(failures)}): pgdl check with --models {example} makes such a call again, "
-            "and prints where it failed."
+            f"repair what failed{where} ({counted(failures)}): pgdl check with --models {example} makes such a call "
+            "again, and prints where it failed."
         )
     return lines
 

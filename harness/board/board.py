@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from harness.board import formats
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row
 from harness.board.columns import COLUMNS, TASK_SCORE, find_more
+from harness.board.remarks import without_commands
 from harness.board.row import Row
 from harness.board.yardsticks import Yardsticks
 from harness.text import safe_line
@@ -136,6 +137,11 @@ class Board(ABC):
         """Return a list for `pandas.DataFrame`, with a dictionary per row: key of each column in `figures` -> value."""
         figures = self.figures
         return [{column.key: column.value(row) for column in figures} for row in self.rows]
+
+    @property
+    def published(self) -> "Board":
+        """The board for files, which others may read: remarks have no command lines."""
+        return replace(self, remarks=without_commands(self.remarks))
 
     def with_columns(self, keys: Iterable[str]) -> "Board":
         """Return the board with further columns for each task. Raise `UserError` for a key that `ON_REQUEST` lacks."""

@@ -15,6 +15,9 @@ from scoring import Failure
 #: Kind of `find_same` -> words for a remark.
 SAME = {"files": "files under several names", "values": "values on every model"}
 
+#: Precedes the command line in a remark on stale records.
+RENEWAL = "; to renew them: "
+
 MIN_DIFFERENT = 4  #: submissions with fewer different values are not compared, since their values may agree by chance
 
 
@@ -27,6 +30,11 @@ def remarks_on_records(collected: Collected, command: Callable[[Sequence[Calls]]
         *(f"the same {SAME[what]}: {', '.join(names)}" for what, names in find_same(collected.shown)),
         *_versions(collected.shown),
     ]
+
+
+def without_commands(remarks: Iterable[str]) -> list[str]:
+    """Return remarks without command lines, which contain paths of submissions, tasks and databases."""
+    return [line.partition(RENEWAL)[0] for line in remarks]
 
 
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
@@ -51,8 +59,8 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
         counts = ", ".join(f"{number} on {task}" for task, number in per_task)
         names = ", ".join(sorted({calls.submission for calls in all_calls}))
         lines.append(
-            f"stale: records of {names} ({counts}) were made with an earlier version of the task and do not count; "
-            f"to renew them: {command(all_calls)}"
+            f"stale: records of {names} ({counts}) were made with an earlier version of the task and do not count"
+            f"{RENEWAL}{command(all_calls)}"
         )
     return lines
 

@@ -60,11 +60,11 @@ def _made(made: int, expected: int) -> str:
 
 
 def remark_on_missing_values(rows: Sequence[Row]) -> list[str]:
-    """Return a remark that names the rows without a value for some model of a public task; [] if there are none.
+    """Return a remark that names the rows without a value for some model; [] if there are none.
 
     Calls that were recorded with an earlier version of the task are left out: other remarks name them.
     """
-    lacking = {row.label: row.public_failures - Counter({MISSING: row.stale}) for row in rows}
+    lacking = {row.label: row.failures - Counter({MISSING: row.stale}) for row in rows}
     named = [f"{label} ({counted(failures)})" for label, failures in lacking.items() if failures]
     outcomes = {outcome for failures in lacking.values() for outcome in failures}
     advice = ["a repeated run makes missing calls"] if MISSING in outcomes else []

@@ -231,7 +231,7 @@ def gather(
         submissions=[_facts(calls, withheld) for calls in shown],
         withheld={key_of(row): _withheld(row) for row in board.rows} if withheld else {},
         hidden_scored=[name for name in references if name in withheld and has_official_score(references[name].grid)],
-        remarks=list(board.remarks),
+        remarks=list(board.published.remarks),
         title=title,
         organiser=organiser,
     )

@@ -167,8 +167,11 @@ def test_a_row_on_open_tasks_has_its_interval_and_rank_and_its_results_need_no_s
         ("rounded", []),
     ],
 )
-def test_a_board_names_the_rows_that_lack_values(name: str, expected: list[str], tmp_path: Path) -> None:
-    remarks = board_of(STATES[name].records, references(tmp_path, *TASKS)).remarks
+@pytest.mark.parametrize("withheld", [[], ["secret"]])
+def test_a_board_names_the_rows_that_lack_values_on_any_task(
+    name: str, expected: list[str], withheld: list[str], tmp_path: Path
+) -> None:
+    remarks = board_of(STATES[name].records, references(tmp_path, *TASKS), withheld).remarks
     start = "without a value for every model: "
     assert [line.removeprefix(start) for line in remarks if line.startswith(start)] == expected
 

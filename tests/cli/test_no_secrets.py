@@ -24,7 +24,7 @@ def stale(folder: Path) -> None:
     """Records of a submission on models that have changed since, so that a command to renew the records is printed."""
     make_task(folder / "task_data")
     made = rows("mine", task="tiny")
-    asked = [request(made[0])]
+    asked = [request(made[0], source="/home/jane_doe/mine.py")]
     with Records(LOCATION) as records:
         records.add(*made)
         records.ask(asked)
@@ -33,7 +33,8 @@ def stale(folder: Path) -> None:
 @pytest.mark.usefixtures("stale")
 def test_commands_that_read_records(pgdl: Pgdl, folder: Path) -> None:
     commands = [
-        ["board", "--html", "site", "--output", "files"], ["score"], ["score", "nobody"], ["report", "mine"],
+        ["board", "--html", "site", "--output", "files"], ["score"], ["score", "nobody"],
+        ["report", "mine", "--html", "pages"],
         ["results"],
         *(["board", "--format", form] for form in ("json", "csv", "markdown", "latex")),
         ["score", "--format", "json"], ["results", "--format", "csv"],
@@ -43,10 +44,11 @@ def test_commands_that_read_records(pgdl: Pgdl, folder: Path) -> None:
         ended = pgdl(*command, "--results", LOCATION)
         said += ended.out + ended.err
     assert SECRET not in said
-    assert '--results "${PGDL_RESULTS:?its address}"' in said
-    written = [file for where in ("site", "files") for file in (folder / where).rglob("*") if file.is_file()]
+    assert '/home/jane_doe/mine.py --as mine --results "${PGDL_RESULTS:?its address}"' in said
+    written = [file for where in ("site", "files", "pages") for file in (folder / where).rglob("*") if file.is_file()]
     assert len(written) > 10
-    assert [file for file in written if SECRET.encode() in file.read_bytes()] == []
+    secrets = SECRET.encode(), b"jane_doe", b"PGDL_RESULTS"  # files for publication have no command with paths
+    assert [file for file in written if any(secret in file.read_bytes() for secret in secrets)] == []
 
 
 LOCATIONS = [

@@ -35,12 +35,15 @@ def find(name: str) -> Format:
 
 
 def write(board: "Board", stem: Path) -> list[Path]:
-    """Write a file in every format that has a suffix: `stem` with this suffix. Return the paths of the files."""
+    """Write a file in every format that has a suffix, `stem` with this suffix; return the paths of the files.
+
+    The files contain no command lines.
+    """
     paths = []
     for form in map(find, names()):
         if form.SUFFIX is None:
             continue
-        content = form.render(board)
+        content = form.render(board.published)
         path = stem.with_name(f"{stem.name}{form.SUFFIX}")
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
