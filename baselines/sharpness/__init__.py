@@ -1,1 +1,1 @@
-"""Rise of the loss, or loss of accuracy, when the weights are moved at random or by an attack."""
+"""Rise of the loss, or drop of accuracy, when the weights are moved at random or by an attack."""
