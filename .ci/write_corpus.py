@@ -88,7 +88,7 @@ def agreement(here: Column, there: Column) -> str:
     score, kendall = (
         correlation((here[name][column] for name in both), (there[name][column] for name in both)) for column in (0, 1)
     )
-    return f"over {len(both)} measures Spearman's coefficient is {score:.2f} for scores, {kendall:.2f} for Kendall's."
+    return f"over {len(both)} measures, Spearman's rho is {score:.2f} for scores and {kendall:.2f} for Kendall's tau."
 
 
 def correlation(here: Iterable[float], there: Iterable[float]) -> float:

@@ -46,16 +46,16 @@ The table shows the best measures, and `random`. [results.csv](results.csv) has 
 called on {models} models ({calls:,} calls). Measures without a value for some models: {failed}.
 
 **Read it with care.** Each task has only 32 small networks on 8 x 8 images, and their gaps have a standard error of
-about 0.007 ([task_data](../task_data/README.md)), so differences of a few points mean nothing. Even {oracle}
+about 0.007 ([task_data](../task_data/README.md)), so differences of a few points mean nothing. {oracle}
 
 - *score* and *Kendall* are means over the three tasks ([their meaning](statistics.md)). The last three columns show the
-  score on each task. Measures in the same row order the models of every task alike.
-- *own* says how much a measure's order depends on its seed: the variance of a model's rank over seeds, in percent of
+  score on each task. Measures that share a row rank the models of every task alike.
+- *own* says how much a measure's ranking depends on its seed: the variance of a model's rank over seeds, in percent of
   the variance over models and seeds, on digits_nin. The cell is empty if a measure has no seed.
 - *real images* are means over {corpora} corpora of small networks on [Fashion-MNIST](fashion-mnist.md). The cells are
-  empty if the measure was not called there, or refuses a network.
+  empty if the measure was not called on these corpora, or refuses a network.
 
-Do the measures rank alike on the demo tasks and on the real images? In part:
+Do the demo tasks rank the measures as the real images do? In part:
 {agreement}
 
 ![Scores by family: the five best measures of each by name, with the noisy oracle and chance](comparison.svg)
@@ -65,7 +65,7 @@ FOOT = """
 ## How much depends on one answer
 
 Values repeat to the last bit on one machine. Another processor rounds differently: if two logits are nearly equal, the
-network gives another answer. On a task of 32 models, one answer can move a score by a point.
+network may answer with another class. On a task of 32 models, one such answer can move a score by a point.
 """
 
 
@@ -141,8 +141,8 @@ def of_oracle(oracle: Yardstick, tasks: Sequence[str]) -> str:
     """Return a sentence with the scores of the noisy oracle, the gaps themselves plus noise."""
     found = [spread.text() for spread in (oracle.score, *(oracle.tasks[task] for task in tasks)) if spread]
     return (
-        f"the gaps\nthemselves, with noise of {ORACLE_NOISE}, score only {found[0]} ({', '.join(found[1:])} on the "
-        f"tasks): mean and\nstandard deviation of {ORACLE_DRAWS} draws."
+        f"A measure that\nreturns the gaps themselves, with noise of {ORACLE_NOISE}, would score only {found[0]} "
+        f"({', '.join(found[1:])} on the\ntasks): mean and standard deviation of {ORACLE_DRAWS} draws."
     )
 
 

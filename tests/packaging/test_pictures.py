@@ -147,12 +147,14 @@ def test_the_page_of_results(tmp_path):
         assert [*csv.reader(file)][:2] == cells
     assert "Measures without a value for some models: `reversed` (1)." in text
     words = " ".join(text.split())
-    found = re.search(r"noise of 0.02, score only (\S+) ± \S+ \((\S+) ± \S+ (\S+) ± \S+ on the tasks\): mean", words)
+    found = re.search(
+        r"noise of 0.02, would score only (\S+) ± \S+ \((\S+) ± \S+ (\S+) ± \S+ on the tasks\): mean", words
+    )
     total, *tasks = (float(number.strip(",)")) for number in found.groups())
     assert total == pytest.approx(sum(tasks) / 2, abs=0.1)
     assert 0 < total < 100
     # Ranks of the scores 3, 1.5, 1.5 here and 3, 1, 2 there; of the coefficients 3, 1.5, 1.5 on both sides.
-    assert "over 3 measures Spearman's coefficient is 0.87 for scores, 1.00 for Kendall's." in words
+    assert "over 3 measures, Spearman's rho is 0.87 for scores and 1.00 for Kendall's tau." in words
 
 
 def test_measures_that_draw_are_asked_for_with_another_seed():
@@ -192,11 +194,11 @@ def test_scores_are_beside_those_of_the_demo_without_measures_that_refuse_a_netw
     with_demo, among, _, *lines = text.splitlines()
     # Ranks of the mean scores 3, 2, 1 and 1, 2.5, 2.5; of the coefficients 3, 1, 2 and 3, 1.5, 1.5.
     assert with_demo == (
-        "- Corpora and demo tasks: over 3 measures Spearman's coefficient is -0.87 for scores, 0.87 for Kendall's."
+        "- Corpora and demo tasks: over 3 measures, Spearman's rho is -0.87 for scores and 0.87 for Kendall's tau."
     )
     # Ranks 4, 3, 2, 1 and 4, 3, 1, 2; 4, 1, 3, 2 and 4, 1, 2, 3.
     assert among == (
-        "- images_a and images_b: over 4 measures Spearman's coefficient is 0.80 for scores, 0.80 for Kendall's."
+        "- images_a and images_b: over 4 measures, Spearman's rho is 0.80 for scores and 0.80 for Kendall's tau."
     )
     assert lines == [
         "| rank | measure | family | score | a | b | Kendall | score, demo | Kendall, demo |",

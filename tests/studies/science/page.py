@@ -19,7 +19,7 @@ WIDTH = 120
 HEAD = """\
 # What holds of the papers' claims?
 
-Papers on generalization make claims about trained networks. Which of them hold on small networks?
+Papers on generalization make claims about trained networks. Which of these claims hold on small networks?
 
 ```sh
 make science        # trains the corpora, tries the claims, and writes this page (two hours)
@@ -33,19 +33,20 @@ that fails here may well hold for the networks of its paper. The verdicts:
 - *undecided*: the interval or test allows both.
 - *not tried*: the evidence is missing, or is older than the test of the claim.
 
-The last column says about how many networks would decide an undecided claim, if the estimate is right. For claims of
-one kind, such as 6 to 9, the level of a test is 0.05 divided by the number of claims. A measure is *competitive* if its
-score is at most 5 points lower. Read more on [scores](statistics.md), [measures](measures.md), the
-[overfitting test](overfitting.md) and the [testbed](testbed.md).
+The last column says about how many networks would be needed to decide an undecided claim, if the estimate is right. For
+claims of one kind, such as 6 to 9, the level of a test is 0.05 divided by the number of these claims. A measure is
+*competitive* with another if its score is at most 5 points lower. Read more on [scores](statistics.md),
+[measures](measures.md), the [overfitting test](overfitting.md) and the [testbed](testbed.md).
 """
 
 CORPORA = """\
 ## Corpora
 
 [tests/studies/science](../tests/studies/science) has the commands, the networks, and in `findings` the result for each
-claim, beside a statement on what the test can decide. This statement was written before anybody looked at the evidence.
+claim, with a statement on what the test can decide. This statement was written before anybody looked at the evidence.
 The held-out corpora of digits are the demo tasks with other seeds and another split; those of Fashion-MNIST are
-[recorded calls](fashion-mnist.md). Without images, linear classifiers of Gaussians are trained, as in the paper."""
+[recorded calls](fashion-mnist.md). For the claims on *no images*, linear classifiers of Gaussian data are trained, as
+in the paper."""
 
 #: Setting -> text of each of its claims -> what came out.
 Findings = Mapping[str, Mapping[str, Finding]]
