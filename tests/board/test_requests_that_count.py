@@ -87,7 +87,8 @@ def test_the_same_files_under_the_name_of_another_are_not_ones_own(single: Known
     with pytest.raises(UserError, match="the same files are recorded as theirs"):
         choose(found, [str(file)], "results.db", can_run=True)
     found = collect([*theirs, *own], single, [request(theirs[0]), request(own[0], source=str(file))])
-    assert [calls.submission for calls in choose(found, [str(file)], "results.db", can_run=True).shown] == ["renamed"]
+    chosen = choose(found, [str(file), "renamed"], "results.db", can_run=True)
+    assert [calls.submission for calls in chosen.shown] == ["renamed"]
 
 
 def test_the_command_that_renews_calls_names_them_and_their_settings(single: Known) -> None:

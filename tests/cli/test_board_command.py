@@ -90,7 +90,7 @@ def test_more_columns_reach_the_site_but_not_of_hidden_tasks(pgdl: Pgdl, folder:
 
 @pytest.mark.usefixtures("results")
 def test_the_files(pgdl: Pgdl, folder: Path, record: Record) -> None:
-    """What is printed is what is written."""
+    """A file has the text that is printed in its format."""
     ended = pgdl("board", "--output", "deep/board")
     written = [f"leaderboard.{ending}" for ending in ("csv", "json", "tex", "md", "parquet")]
     assert (ended.code, ended.err) == (0, f"Written: {', '.join(f'deep/board/{name}' for name in written)}\n")
