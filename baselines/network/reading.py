@@ -43,6 +43,9 @@ _MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 #: Layer with several named inputs -> their names.
 _NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
+#: End of a refusal of a model that computes outside of layers.
+_OF_OPERATION = "is the result of an operation: write operations as layers, such as Add() for a + b"
+
 
 def outputs_of(model: Any) -> list[Any]:
     """Return the symbolic outputs of a model. Raises `MeasureUnavailable` if it is no graph of layers, or not built."""
@@ -103,12 +106,12 @@ def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
         (call,) = layer._inbound_nodes  # `layer.input` would be the input of the first call
         tensors = _tensors(call)
         if not all(id(tensor) in producers for tensor in tensors):
-            raise MeasureUnavailable(f"layer {layer.name} takes in what no layer before it has put out")
+            raise MeasureUnavailable(f"an input of layer {layer.name} {_OF_OPERATION}")
         sources = [producers[id(tensor)] for tensor in tensors]
         number = _add_layer(layer, sources, found)
         producers.update({id(tensor): number for tensor in tf.nest.flatten(call.output_tensors)})
     if id(model.outputs[0]) not in producers:
-        raise MeasureUnavailable(f"the output of {model.name} is not that of a layer, but of an operation")
+        raise MeasureUnavailable(f"the output of model {model.name} {_OF_OPERATION}")
     return producers[id(model.outputs[0])]
 
 

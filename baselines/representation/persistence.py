@@ -7,7 +7,7 @@ are the heights at which single linkage joins clusters.
 Source: Ballester et al. 2024, arXiv 2203.12330. Work: 2 forward passes.
 
 n_units: largest number of units, which are outputs of weight layers after their activations. If there are more, units
-are drawn, weighted by the number of examples on which a unit is the most active.
+    are drawn, weighted by the number of examples on which a unit is the most active.
 """
 
 import math

@@ -7,7 +7,7 @@ fill it. Loops are found by reducing the boundary matrix of the triangles, in th
 Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1. Work: 2 forward passes.
 
 n_units: largest number of units, which are outputs of weight layers after their activations. If there are more, units
-are drawn, weighted by the number of examples on which a unit is the most active.
+    are drawn, weighted by the number of examples on which a unit is the most active.
 """
 
 import itertools

@@ -7,7 +7,7 @@ from harness.board.insight import Insight
 from harness.board.on_task import MISSING, SIGNIFICANT, OnTask, counted
 from harness.board.row import Row
 from harness.outcome import Outcome
-from harness.text import p_value_equation
+from harness.text import exact, p_value_equation
 
 TIED_SHARE = 0.1  #: a hint names tied values if more than this share of the models has them
 
@@ -36,9 +36,12 @@ def _advice_on_calls(row: Row) -> list[str]:
         example = next(model for model, call in calls if call.outcome in failures)
         where = " on public tasks" if row.rounded else ""
         lines.append(
-            f"repair what failed{where} ({counted(failures)}): pgdl check with --models {example} makes such a call "
-            "again, and prints where it failed."
+            f"repair what failed{where} ({counted(failures)}): pgdl check with --models {example} and the options of "
+            "the run makes such a call again, and prints where it failed."
         )
+    if Outcome.TIMEOUT in failures and row.configuration and row.configuration.time_budget == "average":
+        limit = exact(row.configuration.time_limit_s)
+        lines.append(f"calls share their time: on each task, their mean must stay below {limit} s.")
     return lines
 
 

@@ -243,8 +243,8 @@ CANNOT_BE_LOOKED_AT = {
     "a layer with weights as an activation": (
         lambda: chain(layers.Dense(3, activation=layers.Dense(3, name="odd"))), "is layer odd, which is no activation"
     ),
-    "an operation": (lambda: of_operation(at_end=False), "what no layer before it has put out|TFOpLambda"),
-    "an operation at the end": (lambda: of_operation(at_end=True), "of whole is not that of a layer|TFOpLambda"),
+    "an operation": (lambda: of_operation(at_end=False), "of layer .* is the result of an operation|TFOpLambda"),
+    "an operation at the end": (lambda: of_operation(at_end=True), "model whole is the result of an op|TFOpLambda"),
     "a layer that is used twice": (used_twice, "layer twice is used twice"),
     "an attention with a computed mask": (
         lambda: attention("left", "right", attention_mask="mask"),

@@ -49,7 +49,7 @@ def test_every_link_leads_to_a_file_of_the_site(pages: dict[str, str]) -> None:
         ("submissions/half.html", f"No score: 1 EXCEPTION: {escape(HOSTILE)}."),
         (
             "submissions/half.html",
-            "repair what failed (1 EXCEPTION): pgdl check with --models model_7 makes such a call",
+            "repair what failed (1 EXCEPTION): pgdl check with --models model_7 and the options of the run makes",
         ),
         ("submissions/half.html", "A dot for each model that has a value;"),
         ("compare.html", "a dot for each network for which the submission has a value."),
