@@ -223,8 +223,8 @@ def test_images_too_small_for_a_later_model_are_refused_before_the_first_is_trai
     )
     assert (refused.returncode, refused.stderr) == (2, f"pgdl: {said.format(8)}\n")
     assert not (tmp_path / "building").exists(), "nothing was trained"
-    with pytest.raises(UserError, match=re.escape(said.format(10))):
-        require_large_images(read_recipe(recipe), 10, 8)
+    with pytest.raises(UserError, match=re.escape(said.format(600))):
+        require_large_images(read_recipe(recipe), 600, 8)
     require_large_images(read_recipe(recipe), 512, 600)
 
 
