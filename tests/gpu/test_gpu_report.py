@@ -25,7 +25,7 @@ def test_a_report_has_a_row_per_step_and_a_section_for_each_with_details() -> No
     assert to_markdown(results, "2026-01-02 03:04") == (
         "# Checks on this machine\n\n"
         "Begun 2026-01-02 03:04. 1 ok, 1 FAILED, 1 skipped.\n\n"
-        "| step | | finding | s |\n|---|---|---|---|\n"
+        "| step |  | finding | s |\n| --- | --- | --- | --- |\n"
         "| first | ok | 2 \\| 3 | 2 |\n| second | skipped | no GPU | 0 |\n| third | FAILED | an error | 100 |\n\n"
         "## first\n\n| a | b |\n"
     )
