@@ -61,12 +61,6 @@ def truncated(folder):
     (folder / FILE).write_bytes(content[: len(content) // 2])
 
 
-def encrypted(folder):
-    content = bytearray((folder / FILE).read_bytes())
-    content[content.rindex(b"PK\x01\x02") + 8] |= 1  # of the last member, the weights
-    (folder / FILE).write_bytes(content)
-
-
 ARCHIVES = {
     "Lambda": (layers({"class_name": "Lambda", "config": {"function": "X"}}), "layers[1] (l1): code: expected built-i"),
     "module": (layers({**dense(4), "module": "os"}), "not a layer of Keras: expected built-in layers only, found 'Den"),
@@ -90,7 +84,6 @@ ARCHIVES = {
     "a member twice": (zipped(twice), "member config.json: expected one of this name, found 2"),
     "a bomb": (zipped(bomb), "members together: expected at most 100 times the archive's size, found"),
     "truncated": (truncated, "m3.keras: damaged: expected a whole zip archive"),
-    "encrypted": (encrypted, "member model.weights.h5: expected a stored or deflated file, found encryption"),
     "many members": (keras_file(**{str(n): "" for n in range(2000)}), "too many members: expected at most 1000"),
     "many units": (keras_file(sequential(dense(10**9), dense(10**9), dense(3))), "shape (4, 1000000000), found (4, 6)"),
     "more units than numbers": (keras_file(sequential(dense(10**30), dense(3))), "found (4, 6)"),
