@@ -81,27 +81,22 @@ def test_beside_a_finished_task_that_has_a_page(tmp_path: Path, pgdl: Pgdl) -> N
     assert pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").code == 0
 
 
-def test_a_build_of_another_recipe_without_a_finished_model_is_replaced(tmp_path: Path) -> None:
+def test_a_build_of_another_recipe_is_replaced_until_its_first_model_is_finished(tmp_path: Path, pgdl: Pgdl) -> None:
     directory = begin(tmp_path)  # and ended there, for want of data
     (directory / "cell_0.unfinished").mkdir()
     (directory / "data").mkdir()
-    changed = tmp_path / "half.toml"
+    first, changed = tmp_path / "first.toml", tmp_path / "changed.toml"
+    first.write_text(RECIPE)
     changed.write_text(RECIPE.replace("0.05", "0.1"))
     Build(read_recipe(changed), tmp_path).begin()
     assert sorted(path.name for path in directory.iterdir()) == ["recipe.sha256", "recipe.toml"]
     assert (directory / "recipe.toml").read_text() == changed.read_text()
-
-
-def test_a_build_of_another_recipe_with_a_finished_model_is_kept(tmp_path: Path, pgdl: Pgdl) -> None:
-    changed = tmp_path / "changed.toml"
-    changed.write_text(RECIPE.replace("0.05", "0.1"))
-    directory = begin(tmp_path)
-    early = Build(read_recipe(changed), tmp_path)  # before the first model is finished
+    early = Build(read_recipe(first), tmp_path)  # before the first model is finished
     (directory / "cell_0").mkdir()
     assert (
-        f"{directory}: belongs to another recipe or version: expected {changed}, found a recipe with another "
+        f"{directory}: belongs to another recipe or version: expected {first}, found a recipe with another "
         "training.learning_rate; choose another --output"
-        in pgdl("task", "build", changed, "--output", tmp_path).refusal()
+        in pgdl("task", "build", first, "--output", tmp_path).refusal()
     )
     with pytest.raises(UserError, match="belongs to another recipe"):
         early.begin()
