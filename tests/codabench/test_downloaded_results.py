@@ -94,7 +94,7 @@ def test_only_what_is_missing_or_damaged_is_downloaded_again(three, fetch):
     assert (ended.code, "0 new calls" in ended.out) == (0, True)
     assert len(three.seen) == before + 2, "the competition, and the list"
     whole = Path("Feedback/alice.zip").read_bytes()
-    Path("Feedback/alice.zip").write_bytes(whole[:1000])
+    Path("Feedback/alice.zip").write_bytes(whole[:-10])
     assert fetch().code == 0
     assert Path("Feedback/alice.zip").read_bytes() == whole
     assert three.asked("/private/9/") == 2
