@@ -100,10 +100,13 @@ def test_archives(name, folder, refused):
     assert message in refused()
 
 
-def external_group(group, *_):
-    file = group.file
-    del file["layers"]
-    file["layers"] = h5py.ExternalLink("secret.h5", "/")
+def external_group(name):
+    def write(group, *_):
+        file = group.file
+        del file["layers"]
+        file[name] = h5py.ExternalLink("secret.h5", "/")
+
+    return write
 
 
 def an_array_too_many(group, name, shape, _):
@@ -114,7 +117,8 @@ def an_array_too_many(group, name, shape, _):
 WEIGHTS = [
     (HOSTILE["external storage"], "expected numbers in the file itself, found numbers in"),
     (HOSTILE["external link"], f"{KERNEL}: expected an object of the file, found a link to"),
-    (external_group, "expected an object of the file, found a link to"),
+    (external_group("layers"), "layers/dense/vars: expected an object of the file, found a link to"),
+    (external_group("_layer_checkpoint_dependencies"), "dependencies: expected an object of the file, found a link to"),
     (HOSTILE["not finite"], "expected finite numbers, found 36 of 36 NaN or infinite"),
     (HOSTILE["integers"], "expected floating-point numbers, found int32"),
     (lambda *_: None, "weights layers/dense_1/vars: expected an array 0, found none"),
