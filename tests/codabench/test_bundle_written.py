@@ -41,13 +41,14 @@ def test_one_command_makes_a_bundle_and_the_same_files_the_same_bytes(folder, pg
     assert Path("first.zip").read_bytes() == Path("second.zip").read_bytes()
 
 
-def test_reference_data_are_where_scores_are_made_and_in_the_kit(parts):
+def test_reference_data_are_where_scores_are_made_and_in_the_kit_and_no_test_data_travel(parts):
     found = {name: tasks_in(files) for name, files in parts.items()}
     assert {name: tasks for name, tasks in found.items() if tasks} == {
         "phase_0_reference_data.zip": {"tiny"},
         "phase_1_reference_data.zip": {"tiny"},
         "starting_kit.zip": {"tiny"},
     }
+    assert not [member for files in parts.values() for member in files if "/dataset_1/test/" in member]
 
 
 def test_nothing_of_a_hidden_task_is_in_the_bundle(bundled, parts):
@@ -59,10 +60,6 @@ def test_nothing_of_a_hidden_task_is_in_the_bundle(bundled, parts):
     hidden = {path.read_bytes() for path in bundled.rglob("secret/**/weights.hdf5")}
     assert len(hidden) == 8
     assert hidden.isdisjoint(contents)
-
-
-def test_no_test_data_travel(parts):
-    assert not [member for files in parts.values() for member in files if "/dataset_1/test/" in member]
 
 
 def test_the_description_is_what_the_platform_reads(bundled):

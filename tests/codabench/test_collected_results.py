@@ -98,13 +98,6 @@ def test_a_row_that_nobody_proved_says_so(export, collect):
     assert list(Path("site").iterdir()) == []
 
 
-def test_what_a_row_says_of_itself_is_that_of_its_files(export, collect, again):
-    edited(export("ann", RIGHT), RECORDS, executed("update requests set team = 'Others'"))
-    assert collect().code == 0
-    with Records("results.db", read_only=True) as records:
-        assert [asked.team for asked in records.requests()] == [""]
-
-
 @pytest.mark.parametrize(
     ("here", "machine", "differ"),
     [
@@ -161,13 +154,16 @@ def edited(archive: Path, member: str, change: Callable[[Path], object]) -> None
     shutil.rmtree(place)
 
 
-def test_only_records_are_unpacked(export, collect, monkeypatch, again):
+def test_only_records_are_unpacked_and_what_they_say_of_a_submission_is_ignored(export, collect, monkeypatch, again):
     file, taken = export("ann", RIGHT), []
+    edited(file, RECORDS, executed("update requests set team = 'Others'"))
     with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("large.predict", bytes(1000))
     monkeypatch.setattr(collection, "read_member", lambda *a: (taken.append(a[1]), read_member(*a))[1])
     assert collect().code == 0
     assert taken == [RECORDS]
+    with Records("results.db", read_only=True) as records:
+        assert [asked.team for asked in records.requests()] == [""]
 
 
 def executed(statement: str, *values: object) -> Callable[[Path], None]:

@@ -66,7 +66,12 @@ def table():
     return [(line["name"], line["participant"], int(line["submission"])) for line in lines]
 
 
-def test_results_are_downloaded_with_the_files_that_made_them(three, fetch, pgdl):
+def test_results_are_downloaded_with_their_files_and_the_token_goes_to_the_platform_alone(
+    three, fetch, pgdl, folder, monkeypatch
+):
+    """The token is written nowhere, and a password for the machine is not sent."""
+    (folder / "netrc").write_text("machine 127.0.0.1 login somebody password else\n")
+    monkeypatch.setenv("NETRC", str(folder / "netrc"))
     ended = fetch("--html", "site")
     assert ended.code == 0, ended.err
     said = "Feedback: 2 submissions, 16 new calls in results.db; none of them made again"
@@ -76,6 +81,23 @@ def test_results_are_downloaded_with_the_files_that_made_them(three, fetch, pgdl
     assert sorted(path.relative_to("Feedback").as_posix() for path in Path("Feedback").rglob("*.*")) == [
         "alice.zip", "results/alice.zip", "results/robert.zip", "robert.zip", "submissions.csv",
     ]  # fmt: skip
+    sent = {(path.split("/")[1], authorization) for path, authorization in three.seen}
+    assert sent == {("api", f"Token {TOKEN}"), ("private", None)}
+    assert TOKEN not in ended.out + ended.err
+    assert [path for path in folder.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
+
+
+def test_only_what_is_missing_or_damaged_is_downloaded_again(three, fetch):
+    fetch()
+    before = len(three.seen)
+    ended = fetch()
+    assert (ended.code, "0 new calls" in ended.out) == (0, True)
+    assert len(three.seen) == before + 2, "the competition, and the list"
+    whole = Path("Feedback/alice.zip").read_bytes()
+    Path("Feedback/alice.zip").write_bytes(whole[:-10])
+    assert fetch().code == 0
+    assert Path("Feedback/alice.zip").read_bytes() == whole
+    assert three.asked("/private/9/") == 2
 
 
 def test_the_submission_of_each_participant_that_counts_is_downloaded(three, submissions):
@@ -141,25 +163,6 @@ def test_final_scores_are_put_on_the_platforms_board(three, fetch, submissions, 
     assert "carla: left out: no score of Feedback/carla.zip in the results\n" in ended.err
 
 
-def test_the_token_goes_to_the_platform_alone_and_is_written_nowhere(three, fetch, folder, monkeypatch):
-    (folder / "netrc").write_text("machine 127.0.0.1 login somebody password else\n")
-    monkeypatch.setenv("NETRC", str(folder / "netrc"))
-    ended = fetch("--html", "site")
-    assert ended.code == 0, ended.err
-    sent = {(path.split("/")[1], authorization) for path, authorization in three.seen}
-    assert sent == {("api", f"Token {TOKEN}"), ("private", None)}
-    assert TOKEN not in ended.out + ended.err
-    assert [path for path in folder.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
-
-
-def test_what_is_there_is_not_downloaded_again(three, fetch):
-    fetch()
-    before = len(three.seen)
-    ended = fetch()
-    assert (ended.code, "0 new calls" in ended.out) == (0, True)
-    assert len(three.seen) == before + 2, "the competition, and the list"
-
-
 def test_a_download_that_was_interrupted_is_continued(three, fetch):
     three.cut = True
     err = fetch().refusal()
@@ -173,15 +176,6 @@ def test_a_download_that_was_interrupted_is_continued(three, fetch):
     three.submissions[10] = replace(three.submissions[7], owner="carla")
     assert "8 new calls" in fetch().out
     assert three.asked("/private/9/") == 4 + 4, "what was cut off, then what was busy, its file and its output"
-
-
-def test_what_is_there_but_damaged_is_downloaded_again(three, fetch):
-    fetch()
-    whole = Path("Feedback/alice.zip").read_bytes()
-    Path("Feedback/alice.zip").write_bytes(whole[:1000])
-    assert fetch().code == 0
-    assert Path("Feedback/alice.zip").read_bytes() == whole
-    assert three.asked("/private/9/") == 2
 
 
 def test_a_submission_whose_files_are_gone_is_named(three, fetch):

@@ -54,24 +54,18 @@ def test_the_first_classes_have_the_test_images_that_they_have_among_all(tmp_pat
     assert half.n_classes == 5
 
 
-def test_the_first_classes_of_a_source_with_test_images(tmp_path):
+def test_bytes_become_numbers_between_0_and_1_of_all_classes_or_the_first(tmp_path):
     arrays = save(tmp_path / "data.npz")
+    images = {part: arrays[f"x_{part}"].astype(np.float32) / np.float32(255) for part in ("train", "test")}
+    data = load(tmp_path)
+    np.testing.assert_array_equal(data.train_inputs[..., 0], images["train"])
+    np.testing.assert_array_equal(data.test_labels, arrays["y_test"])
+    assert (data.train_inputs.dtype, data.train_labels.dtype, data.n_classes) == (np.float32, np.int32, 3)
     data = load(tmp_path, classes=2, n_train=10)
     assert (data.n_classes, len(data.train_labels), len(data.test_labels)) == (2, 10, 10)
-    kept = arrays["x_test"][arrays["y_test"] < 2]
-    np.testing.assert_array_equal(data.test_inputs[..., 0], kept / np.float32(255))
+    np.testing.assert_array_equal(data.test_inputs[..., 0], images["test"][arrays["y_test"] < 2])
     with pytest.raises(UserError, match=r"data\.classes: expected at most 3, as the source has, found 4"):
         load(tmp_path, classes=4)
-
-
-def test_bytes_become_numbers_between_0_and_1(tmp_path):
-    arrays = save(tmp_path / "data.npz")
-    data = load(tmp_path)
-    np.testing.assert_array_equal(data.train_inputs[..., 0], arrays["x_train"].astype(np.float32) / np.float32(255))
-    np.testing.assert_array_equal(data.test_labels, arrays["y_test"])
-    assert data.train_inputs.dtype == np.float32
-    assert data.train_labels.dtype == np.int32
-    assert data.n_classes == 3
 
 
 @pytest.mark.parametrize("wanted", [{"n_train": 12}, {"train_share": 0.4}])

@@ -5,9 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from harness.cli.main import cli
 from harness.corpus.catalogue import find_recipe, recipes
 from harness.corpus.families import FAMILIES
 from harness.corpus.recipe import DataRecipe, Stop, Training, _settings, read_recipe
@@ -140,20 +138,22 @@ def test_every_family_is_explained(family):
         assert f"`{name}` ({json.dumps(value)})" in section
 
 
-def test_every_recipe_of_the_repository_has_a_name_and_is_listed():
+def test_every_recipe_of_the_repository_has_a_name_and_is_listed(pgdl):
     assert recipes() == {path.stem: path for path in RECIPES}
     assert find_recipe("digits_vgg") == recipes()["digits_vgg"]
-    listed = CliRunner().invoke(cli, ["task", "recipes"]).output.splitlines()
+    listed = pgdl("task", "recipes").lines
     assert [line.split()[0] for line in listed[1:]] == list(recipes())
     assert listed[1].split()[:3] == ["digits_fcn_bn", "32", "digits"]
 
 
-def test_a_file_goes_before_a_name(tmp_path, monkeypatch):
+def test_a_file_goes_before_a_name_and_a_directory_is_no_recipe(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "digits_vgg").touch()
     assert find_recipe("digits_vgg") == Path("digits_vgg")
     (tmp_path / "digits_nin").mkdir()  # a task that was built here
     assert find_recipe("digits_nin") == recipes()["digits_nin"]
+    with pytest.raises(UserError, match="no such recipe: expected a file, or a name, found a directory;"):
+        find_recipe(str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,3 @@ def test_what_is_neither_a_file_nor_a_name(argument, remedy, tmp_path, monkeypat
     with pytest.raises(UserError) as refused:
         find_recipe(argument)
     assert str(refused.value) == f"{argument}: no such recipe: expected a file, or a name, found neither; {remedy}"
-
-
-def test_a_directory_is_no_recipe(tmp_path):
-    with pytest.raises(UserError, match="no such recipe: expected a file, or a name, found a directory;"):
-        find_recipe(str(tmp_path))

@@ -31,10 +31,8 @@ def corpus(request: pytest.FixtureRequest) -> str:
 def test_the_gaps_are_those_of_the_shipped_recipe(corpus: str) -> None:
     directory = RECORDED / "reference_data" / corpus
     recipe = read_recipe(TASK_DATA / "recipes" / f"{corpus}.toml")
-    assert (directory / "recipe.toml").read_text() == recipe.text
     assert (directory / "recipe.sha256").read_text() == recipe.digest
-    reference = read_reference(directory / "model_configs.json")
-    require_a_model_in_every_cell(recipe, reference, json.loads((directory / "training.json").read_text()))
+    require_a_model_in_every_cell(recipe, directory)
 
 
 def test_the_networks_fit_and_their_gaps_are_spread(corpus: str) -> None:

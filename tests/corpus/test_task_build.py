@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -12,6 +13,9 @@ from pathlib import Path
 import pytest
 from e2e.real_runs import PGDL, run_here
 
+from harness.corpus.recipe import read_recipe
+from harness.corpus.trainer import require_large_images
+from harness.errors import UserError
 from harness.task.contents import read_contents, read_known
 from harness.task.layout import TaskDirectory
 
@@ -88,35 +92,29 @@ def contents(out: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
-def test_it_says_what_it_made(built):
+def test_the_task_is_valid_meets_its_criterion_and_keeps_nothing_of_the_training(built, build):
     out, printed = built
     assert printed.count("gap ") == 4
     assert "model_0 (width 16, dropout 0.0): train" in printed
     assert "per hour" in printed
     assert f"Wrote {out / 'input_data' / 'tiny'}" in printed
     assert not (out / "building").exists()
-
-
-def test_the_task_is_valid_meets_its_criterion_and_knows_its_networks(built, build):
-    done = build("task", "validate", built[0])
+    done = build("task", "validate", out)
     assert "tiny: 4 models, 2 hyperparameters, 60 training samples, outputs are logits: valid" in done.stdout
-    records = json.loads((built[0] / "reference_data" / "tiny" / "training.json").read_text())
+    records = json.loads((out / "reference_data" / "tiny" / "training.json").read_text())
     assert [record["cell"] for record in records] == [0, 1, 2, 3]
     assert all(record["reached"] and record["cross_entropy"] <= 0.3 for record in records)
-    assert all(0.85 < accuracies["train_acc"] <= 1 for accuracies in metrics(built[0]).values())
-    (task,) = TaskDirectory(built[0]).runnable()
+    assert all(0.85 < accuracies["train_acc"] <= 1 for accuracies in metrics(out).values())
+    (task,) = TaskDirectory(out).runnable()
     found, known = read_contents(task), read_known(task.reference.parent)
     assert (known.models, known.data, known.n_test) == (found.models, found.data, found.n_test)
     assert len(known.models) == 4
-
-
-def test_nothing_of_the_training_is_left_in_the_models(built):
-    model = built[0] / "input_data" / "tiny" / "model_1"
+    model = out / "input_data" / "tiny" / "model_1"
     assert "ropout" not in (model / "config.json").read_text()
     assert {path.name for path in model.iterdir()} == {"config.json", "weights.hdf5", "weights_init.hdf5"}
 
 
-def test_a_finished_task_is_left_alone(built, build, recipe):
+def test_a_finished_task_is_left_alone_also_by_no_resume_and_by_another_recipe(built, build, recipe, tmp_path):
     again = build("task", "build", recipe, "--output", built[0])
     assert (again.returncode, "finished already" in again.stdout) == (0, True)
     assert ("Wrote" in again.stdout, again.stdout.splitlines()[-1]) == (False, f"Next: pgdl task show {built[0]}")
@@ -125,13 +123,15 @@ def test_a_finished_task_is_left_alone(built, build, recipe):
     assert (content["finished"], content["failed"], content["expected_models"]) == (True, [], len(content["models"]))
     assert {one["model"]: one["metrics"] for one in content["models"]} == dict(enumerate(metrics(built[0]).values()))
 
-
-def test_a_finished_task_is_removed_by_no_option(built, build, recipe):
     refused = build("task", "build", recipe, "--output", built[0], "--no-resume")
     remedy = (
         f"remove it and {built[0] / 'reference_data' / 'tiny'} to build it from scratch, or choose another --output"
     )
     assert (refused.returncode, remedy in refused.stderr) == (2, True)
+    other = tmp_path / "tiny.toml"
+    other.write_text(RECIPE.replace("seed = 1", "seed = 2"))
+    refused = build("task", "build", other, "--output", built[0])
+    assert (refused.returncode, "belongs to another recipe or version" in refused.stderr) == (2, True)
     assert len(metrics(built[0])) == 4
 
 
@@ -164,13 +164,6 @@ def test_damaged_models_and_data_of_an_unfinished_task_are_made_anew(built, buil
     for name in ("data", "model_0", "model_1", "model_2"):
         assert f"{name}: damaged or incomplete; to be made anew" in resumed.stdout.splitlines()
     assert contents(tmp_path) == contents(built[0])
-
-
-def test_another_recipe_does_not_touch_it(built, build, tmp_path):
-    other = tmp_path / "tiny.toml"
-    other.write_text(RECIPE.replace("seed = 1", "seed = 2"))
-    refused = build("task", "build", other, "--output", built[0])
-    assert (refused.returncode, "belongs to another recipe or version" in refused.stderr) == (2, True)
 
 
 @pytest.mark.rest
@@ -219,14 +212,28 @@ def test_a_loss_that_is_no_number_any_more(build, tmp_path):
 
 
 def test_images_too_small_for_a_later_model_are_refused_before_the_first_is_trained(build, tmp_path):
+    """The error names the settings that need the largest images; three blocks just fit."""
     recipe = tmp_path / "deep.toml"
-    vgg = RECIPE.replace('"mlp"\ndepth = 1', '"vgg"\nn_filters = 2').replace("width = [16, 32]", "n_blocks = [1, 4]")
+    vgg = RECIPE.replace('"mlp"\ndepth = 1', '"vgg"\nn_filters = 2').replace("width = [16, 32]", "n_blocks = [3, 9, 4]")
     recipe.write_text(vgg)
     refused = build("task", "build", recipe, "--output", tmp_path, "--limit", 1)
-    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert f"{recipe}: images are too small for 2 of 4 models" in refused.stderr
-    assert "expected at least 16 x 16 pixels, found 8 x 8" in refused.stderr
+    said = (
+        f"{recipe}: images are too small for 4 of 6 models, such as vgg (n_filters 2, n_blocks 9): expected at least "
+        "512 x 512 pixels, found {} x 8; change the architecture or its grid, or data.resize"
+    )
+    assert (refused.returncode, refused.stderr) == (2, f"pgdl: {said.format(8)}\n")
     assert not (tmp_path / "building").exists(), "nothing was trained"
+    with pytest.raises(UserError, match=re.escape(said.format(600))):
+        require_large_images(read_recipe(recipe), 600, 8)
+    require_large_images(read_recipe(recipe), 512, 600)
+
+
+def build_limited(environment, kind, limit, recipe, out, *more) -> subprocess.CompletedProcess[str]:
+    """Run `pgdl task build` in a process with a resource limit."""
+    return subprocess.run(
+        [*PGDL, "task", "build", recipe, "--output", out, "--workers", "1", *more],
+        env=environment, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(kind, (limit, limit)),
+    )  # fmt: skip
 
 
 @pytest.mark.rest
@@ -234,12 +241,7 @@ def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finishe
     recipe = tmp_path / "large.toml"  # the second model is too large
     recipe.write_text(RECIPE.replace('"tiny"', '"large"').replace("[16, 32]", "[16, 9000]").replace("0.3", "1e-9"))
     recipe.write_text(recipe.read_text().replace("max_epochs = 60", "max_epochs = 1"))
-    command = [*PGDL, "task", "build", str(recipe), "--output", str(tmp_path), "--workers", "1"]
-    limit = 1_000_000
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )  # fmt: skip
+    done = build_limited(environment, resource.RLIMIT_FSIZE, 1_000_000, recipe, tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "File too large" in done.stderr
     assert "finished models are kept" in done.stderr
@@ -252,12 +254,7 @@ def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finishe
 def test_networks_that_are_too_large_for_the_memory_are_named(environment, tmp_path):
     recipe = tmp_path / "huge.toml"
     recipe.write_text(RECIPE.replace("depth = 1", "depth = 2").replace("width = [16, 32]", "width = [200000, 16]"))
-    command = [*PGDL, "task", "build", str(recipe), "--output", str(tmp_path), "--workers", "1", "--limit", "3"]
-    limit = 16 * 1024**3
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-    )  # fmt: skip
+    done = build_limited(environment, resource.RLIMIT_AS, 16 * 1024**3, recipe, tmp_path, "--limit", "3")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "model_0 (width 200000, dropout 0.0): not trained: memory was short" in done.stdout
     assert "model_2 (width 16, dropout 0.0): train" in done.stdout

@@ -50,7 +50,7 @@ def continues(out: Path) -> str:
     return f"pgdl task build RECIPE --output {out}"
 
 
-def test_it_is_named_with_the_command_that_continues(tmp_path: Path, pgdl: Pgdl) -> None:
+def test_alone_it_is_named_with_the_command_that_continues_and_is_no_task(tmp_path: Path, pgdl: Pgdl) -> None:
     directory = begin(tmp_path)
     shown = pgdl("task", "show", tmp_path)
     assert shown.code == 0
@@ -58,9 +58,15 @@ def test_it_is_named_with_the_command_that_continues(tmp_path: Path, pgdl: Pgdl)
     assert json.loads(pgdl("task", "show", tmp_path, "--format", "json").out) == [
         {"task": "half", "layout": "not finished", "directory": str(directory)}
     ]
+    told = f"only tasks that pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n"
+    for command in ("task validate", "task list", "run num_params --tasks", "score num_params --tasks"):
+        assert told in pgdl(*command.split(), tmp_path).refusal()
+    refused = pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").refusal()
+    assert "page.html: nothing to write: expected a task with models, found only tasks that are not" in refused
+    assert f"continue with: {continues(tmp_path)}" in refused
 
 
-def test_beside_a_finished_task(tmp_path: Path, pgdl: Pgdl) -> None:
+def test_beside_a_finished_task_that_has_a_page(tmp_path: Path, pgdl: Pgdl) -> None:
     make_task(tmp_path, layout="full")
     begin(tmp_path)
     both = pgdl("task", "show", tmp_path).out
@@ -70,51 +76,27 @@ def test_beside_a_finished_task(tmp_path: Path, pgdl: Pgdl) -> None:
     assert "half" not in pgdl("task", "show", tmp_path, "--task", "tiny").out
     unknown = pgdl("task", "show", tmp_path, "--task", "hafl")
     assert (unknown.code, "did you mean" in unknown.err) == (2, True)
+    told = f"task 'half' is not finished; continue with: {continues(tmp_path)}"
+    assert told in pgdl("task", "validate", tmp_path, "--task", "half").refusal()
+    assert pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").code == 0
 
 
-def test_it_is_no_task_for_others(tmp_path: Path, pgdl: Pgdl) -> None:
-    begin(tmp_path)
-    told = f"only tasks that pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n"
-    for command in ("task validate", "task list", "run num_params --tasks", "score num_params --tasks"):
-        assert told in pgdl(*command.split(), tmp_path).refusal()
-    make_task(tmp_path, layout="full")
-    begin(tmp_path)
-    assert (
-        f"task 'half' is not finished; continue with: {continues(tmp_path)}"
-        in pgdl("task", "validate", tmp_path, "--task", "half").refusal()
-    )
-
-
-def test_no_page_of_it(tmp_path: Path, pgdl: Pgdl) -> None:
-    begin(tmp_path)
-    refused = pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").refusal()
-    assert "page.html: nothing to write: expected a task with models, found only tasks that are not" in refused
-    assert f"continue with: {continues(tmp_path)}" in refused
-    make_task(tmp_path, layout="full")
-    assert pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").code == 0, "the page of the other task"
-
-
-def test_a_build_of_another_recipe_without_a_finished_model_is_replaced(tmp_path: Path) -> None:
+def test_a_build_of_another_recipe_is_replaced_until_its_first_model_is_finished(tmp_path: Path, pgdl: Pgdl) -> None:
     directory = begin(tmp_path)  # and ended there, for want of data
     (directory / "cell_0.unfinished").mkdir()
     (directory / "data").mkdir()
-    changed = tmp_path / "half.toml"
+    first, changed = tmp_path / "first.toml", tmp_path / "changed.toml"
+    first.write_text(RECIPE)
     changed.write_text(RECIPE.replace("0.05", "0.1"))
     Build(read_recipe(changed), tmp_path).begin()
     assert sorted(path.name for path in directory.iterdir()) == ["recipe.sha256", "recipe.toml"]
     assert (directory / "recipe.toml").read_text() == changed.read_text()
-
-
-def test_a_build_of_another_recipe_with_a_finished_model_is_kept(tmp_path: Path, pgdl: Pgdl) -> None:
-    changed = tmp_path / "changed.toml"
-    changed.write_text(RECIPE.replace("0.05", "0.1"))
-    directory = begin(tmp_path)
-    early = Build(read_recipe(changed), tmp_path)  # before the first model is finished
+    early = Build(read_recipe(first), tmp_path)  # before the first model is finished
     (directory / "cell_0").mkdir()
     assert (
-        f"{directory}: belongs to another recipe or version: expected {changed}, found a recipe with another "
+        f"{directory}: belongs to another recipe or version: expected {first}, found a recipe with another "
         "training.learning_rate; choose another --output"
-        in pgdl("task", "build", changed, "--output", tmp_path).refusal()
+        in pgdl("task", "build", first, "--output", tmp_path).refusal()
     )
     with pytest.raises(UserError, match="belongs to another recipe"):
         early.begin()

@@ -20,21 +20,10 @@ class Result:
 def to_markdown(results: Sequence[Result], begun: str) -> str:
     """Return a table of all steps, then a section with the details of each step."""
     counts = ", ".join(f"{sum(one.state == state for one in results)} {state}" for state in (OK, FAILED, SKIPPED))
-    lines = [
-        "# Checks on this machine",
-        "",
-        f"Begun {begun}. {counts}.",
-        "",
-        "| step | | finding | s |",
-        "|---|---|---|---|",
-    ]
-    for one in results:
-        finding = " ".join(one.finding.split()).replace("|", "\\|")
-        lines.append(f"| {one.title} | {one.state} | {finding} | {one.seconds:.0f} |")
-    for one in results:
-        if one.details.strip():
-            lines += ["", f"## {one.title}", "", one.details.strip()]
-    return "\n".join(lines) + "\n"
+    rows = [(one.title, one.state, " ".join(one.finding.split()), f"{one.seconds:.0f}") for one in results]
+    sections = [f"\n## {one.title}\n\n{one.details.strip()}\n" for one in results if one.details.strip()]
+    begin = f"# Checks on this machine\n\nBegun {begun}. {counts}.\n\n"
+    return begin + table(("step", "", "finding", "s"), rows) + "".join(sections)
 
 
 def block(text: str) -> str:

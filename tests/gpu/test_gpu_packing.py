@@ -25,28 +25,14 @@ numpy==2.1.3
 PyYAML==6.0.2
 """
 
-REPORT = json.dumps(
-    {
-        "install": [
-            {"metadata": {"name": name, "version": version}}
-            for name, version in (
-                ("PyYAML", "6.0.2"),
-                ("click", "8.2.0"),
-                ("h5py", "3.14.0"),
-                ("typing_extensions", "4"),
-            )
-        ]
-    }
-)
+VERSIONS = {"PyYAML": "6.0.2", "click": "8.2.0", "h5py": "3.14.0", "typing_extensions": "4"}
+REPORT = json.dumps({"install": [{"metadata": {"name": name, "version": VERSIONS[name]}} for name in VERSIONS]})
 
 
-def test_a_list_of_the_targets_packages_is_read() -> None:
+def test_a_list_of_the_targets_packages_is_read_and_what_it_has_is_not_taken() -> None:
     assert read_freeze(FREEZE) == {
         "absl-py": "2.3.1", "click": "8.2.0", "jax": "", "torch": "2.9.0", "numpy": "2.1.3", "pyyaml": "6.0.2",
     }  # fmt: skip
-
-
-def test_what_the_target_has_is_not_taken() -> None:
     assert missing(REPORT, read_freeze(FREEZE)) == ["h5py==3.14.0", "typing_extensions==4"]
     assert missing(REPORT, ASSUMED) == ["PyYAML==6.0.2", "click==8.2.0", "h5py==3.14.0"]
 
@@ -114,11 +100,8 @@ def test_a_debian_package_is_unpacked_without_dpkg(tmp_path: Path, monkeypatch: 
     members = (("debian-binary", b"2.0\n"), ("control.tar.xz", b"odd"), ("data.tar.xz", data.getvalue()))
     deb = b"!<arch>\n"
     for name, content in members:
-        deb += (
-            f"{name:16}{0:<12}{0:<6}{0:<6}{'100644':8}{len(content):<10}`\n".encode()
-            + content
-            + b"\n" * (len(content) % 2)
-        )
+        head = f"{name:16}{0:<12}{0:<6}{0:<6}{'100644':8}{len(content):<10}`\n"
+        deb += head.encode() + content + b"\n" * (len(content) % 2)
     (tmp_path / "debs").mkdir()
     (tmp_path / "debs" / "bubblewrap.deb").write_bytes(deb)
     monkeypatch.setenv("PATH", "/usr/bin")

@@ -17,27 +17,26 @@ def table(tmp_path):
     return read
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Test Acc", "val_accuracy", "accuracy", "acc_train", "train_acuracy", "trainaccuracy", "valAcc", "top-1 accuracy",
-     "val_sparse_categorical_accuracy", "final_train_acc"],
+ACCURACIES = (
+    "Test Acc", "val_accuracy", "accuracy", "acc_train", "train_acuracy", "trainaccuracy", "valAcc", "top-1 accuracy",
+    "val_sparse_categorical_accuracy", "final_train_acc", "test_acc",
 )  # fmt: skip
-def test_other_names_of_accuracies_are_no_hyperparameters(name, table):
-    with pytest.raises(UserError, match=f"found an accuracy, '{name}'; call it train_accuracy or test_accuracy"):
-        table(f"file,a,{name}\nm0.keras,1,0.9\n")
+RESULTS = (
+    "gap", "GAP", "generalization_gap", "generalisation gap", "gen_gap", "train_test_gap", "loss", "train_loss",
+    "val_loss", "Loss", "best_val_loss", "test error", "trainErr", "sparse_categorical_crossentropy", "val_auc",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["gap", "GAP", "generalization_gap", "generalisation gap", "gen_gap", "train_test_gap", "loss", "train_loss",
-     "val_loss", "Loss", "best_val_loss", "test error", "trainErr", "sparse_categorical_crossentropy", "val_auc"],
-)  # fmt: skip
+@pytest.mark.parametrize("name", ACCURACIES + RESULTS)
 @pytest.mark.parametrize("cell", ["0.31", "31%"])
-def test_results_are_no_hyperparameters(name, cell, table):
-    """A measure's score is conditioned on hyperparameters; if the gap were among them, nothing would be left to
-    predict.
-    """
-    with pytest.raises(UserError, match=f"found a result of training, '{name}'; leave it out, or rename it"):
+def test_results_and_other_names_of_accuracies_are_no_hyperparameters(name, cell, table):
+    """If the gap were among the hyperparameters on which a score is conditioned, nothing would be left to predict."""
+    found = (
+        f"a result of training, '{name}'; leave it out, or rename it"
+        if name in RESULTS
+        else f"an accuracy, '{name}'; call it train_accuracy or test_accuracy"
+    )
+    with pytest.raises(UserError, match=f"expected hyperparameters, found {found}"):
         table(f"file,a,{name}\nm0.keras,1,{cell}\n")
 
 
@@ -46,11 +45,8 @@ def test_results_are_no_hyperparameters(name, cell, table):
     ["width", "weight_decay", "train_steps", "accumulation", "label_accuracy_target", "indexed", "target_loss",
      "loss_scale", "gap_filling", "train", "test_size", "label_error"],
 )  # fmt: skip
-def test_names_of_hyperparameters_are_no_results(name, table):
+def test_names_of_hyperparameters_are_no_results_nor_is_the_name_of_a_loss_function(name, table):
     assert table(f"file,{name}\nm0.keras,1\n").grid.names == (name,)
-
-
-def test_a_loss_may_be_the_name_of_a_function(table):
     assert table("file,loss\nm0.keras,mse\nm1.keras,hinge\n").grid.values == {"loss": ("mse", "hinge")}
 
 

@@ -1,28 +1,17 @@
 """Tests that models of every kind, from every form of file, compute the same after the import as in plain Keras."""
 
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
+import plain_keras
 import pytest
-from forks import forks
 from plain_keras import FORMS
-from runtimes.each_runtime import each_of, run
+from runtimes.each_runtime import each_of, run, run_python
 from stored import stored, write_canonical
 
 from harness.task.shapes import infer_shapes
 
 pytestmark = pytest.mark.rest
-
-HERE = Path(__file__).parent
-
-
-def run_plain_keras(folder):
-    """Run the script in TensorFlow, with which Keras computes all of its layers."""
-    environment = os.environ | {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1"}
-    ended = forks.run("tensorflow", [sys.executable, HERE / "plain_keras.py", folder], environment)
-    assert ended.returncode == 0, ended.stderr[-3000:]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +20,7 @@ def imported(tmp_path_factory, shared_cache):
     folder = tmp_path_factory.mktemp("imported")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(shared_cache))
-        run_plain_keras(folder / "plain")
+        run_python("tensorflow", Path(plain_keras.__file__), folder / "plain")
         sources = sorted((folder / "plain").iterdir())
         models = {(source, form): stored(source, *FORMS[form]) for source in sources for form in FORMS}
         shapes = infer_shapes(model.architecture for model in models.values())

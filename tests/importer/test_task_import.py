@@ -19,7 +19,6 @@ from keras_files import (
 from PIL import Image
 
 from harness.directory_lock import locked_directory
-from harness.format.reference import read_reference
 from harness.format.shards import write_shards
 from harness.importer import run
 from harness.task import workplace
@@ -30,22 +29,30 @@ IMPORT = ("task", "import", "models.csv", "--data", "data.npz", "--test", "data.
 
 
 @pytest.fixture
-def rows(folder):
-    return write_models(folder)[0]
+def made(folder):
+    """The rows of the table, and the accuracies of each model on both sets."""
+    return write_models(folder)
 
 
 @pytest.fixture
-def accuracies(folder):
-    return write_models(folder)[1]
+def imported(folder, pgdl):
+    """Return a function that imports the models, and returns the task and the command's output."""
+
+    def run():
+        outcome = pgdl(*IMPORT)
+        assert outcome.code == 0, outcome
+        return read_task(TaskDirectory(folder / "tasks").runnable()[0]), outcome
+
+    return run
 
 
 @pytest.fixture
-def computed(monkeypatch, accuracies):
+def computed(monkeypatch, made):
     """Use known accuracies in place of the process that computes them."""
 
     class Known:
         def __enter__(self):
-            self.left = iter(accuracies)
+            self.left = iter(made[1])
             return self
 
         def __exit__(self, *_):
@@ -57,41 +64,42 @@ def computed(monkeypatch, accuracies):
     monkeypatch.setattr(run, "Process", lambda *_: Known())
 
 
-def test_models_become_a_task(folder, pgdl, rows, accuracies):
+def test_models_become_a_task(folder, pgdl, made, imported):
     """The table states some accuracies, and Keras computes the others."""
+    rows, accuracies = made
     rows[1]["train_accuracy"], rows[2]["test_accuracy"] = f"{accuracies[1][0]:.2f}", str(accuracies[2][1])
     write_table(folder / "models.csv", rows)
-    outcome = pgdl(*IMPORT)
-    assert outcome.code == 0, outcome
+    task, outcome = imported()
     assert outcome.lines[0].startswith("model_0 (m0.keras): train 0.")
     assert outcome.lines[-1] == "Wrote tasks/input_data/models. Next: pgdl task show tasks"
     validated = pgdl("task", "validate", "tasks")
     assert validated.lines[0] == "models: 8 models, 3 hyperparameters, 40 training samples, outputs are logits: valid"
-    task = read_task(TaskDirectory(folder / "tasks").runnable()[0])
     assert task.reference.grid.values == {name: tuple(values) for name, values in HYPERPARAMETERS.items()}
     for n, (train, test) in enumerate(accuracies):
         assert task.reference.train_accuracy[f"model_{n}"] == pytest.approx(train, abs=0.005 * (n == 1) + 1e-9)
         assert task.reference.test_accuracy[f"model_{n}"] == pytest.approx(test)
     assert [path.name for path in (folder / "tasks").iterdir() if path.name.startswith(".")] == []
+    assert (folder / "tasks/reference_data/models/models.csv").read_text() == (folder / "models.csv").read_text()
+    config = json.loads((folder / "tasks/input_data/models/model_0/config.json").read_text())
+    assert config["class_name"] == "Sequential"
 
 
 @pytest.mark.rest
 @pytest.mark.parametrize("names", [("a", "a/b"), ("a/b", "c"), ("/a", ".."), ("a", "b\x00"), ("a", "\ud800")])
-def test_layers_of_any_name(folder, pgdl, computed, names):
+def test_layers_of_any_name(folder, computed, imported, names):
     """Any name is allowed, though in HDF5 files a slash makes a group within a group, and some names are impossible."""
     config = sequential(dense(4, "relu", name=names[0]), dense(3, name=names[1]))
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
-    outcome = pgdl(*IMPORT)
-    assert outcome.code == 0, outcome
-    task = read_task(TaskDirectory(folder / "tasks").runnable()[0])
+    task, _ = imported()
     task.models[0].write_canonical(folder)
     found = [array.tolist() for array in np.load(folder / "weights.npz").values()]
     assert found == [array.tolist() for layer in weights_of(1, 4, 0) for array in layer]
 
 
 @pytest.mark.usefixtures("computed")
-def test_weights_before_training(folder, pgdl, rows):
+def test_weights_before_training(folder, made, imported):
     """Initial weights are read from every kind of file that can hold weights, and are optional for each model."""
+    rows, _ = made
     initial = [weights_of(row["depth"], row["width"], 100 + n) for n, row in enumerate(rows)]
     np.savez("i0.npz", *[array for layer in initial[0] for array in layer])
     (folder / "i1.weights.h5").write_bytes(hdf5(initial[1]))
@@ -100,9 +108,7 @@ def test_weights_before_training(folder, pgdl, rows):
     write_table(
         folder / "models.csv", [{**row, "initial_weights": files[n] if n < 3 else ""} for n, row in enumerate(rows)]
     )
-    outcome = pgdl(*IMPORT)
-    assert outcome.code == 0, outcome
-    models = read_task(TaskDirectory(folder / "tasks").runnable()[0]).models
+    models = imported()[0].models
     assert [model.has_initial_weights for model in models] == [True] * 3 + [False] * 5
     for model, expected in zip(models, initial[:3], strict=False):
         model.write_canonical(folder)
@@ -112,13 +118,11 @@ def test_weights_before_training(folder, pgdl, rows):
 
 
 @pytest.mark.usefixtures("computed")
-def test_a_low_rank_update_is_part_of_the_kernel_and_leaves_no_trace(folder, pgdl):
+def test_a_low_rank_update_is_part_of_the_kernel_and_leaves_no_trace(folder, imported):
     """Keras adds the update to the kernel when it saves a .keras file, but still writes its rank."""
     config = sequential(dense(4, "relu", lora_rank=2, lora_alpha=3.0), dense(3))
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
-    outcome = pgdl(*IMPORT)
-    assert outcome.code == 0, outcome
-    task = read_task(TaskDirectory(folder / "tasks").runnable()[0])
+    task, _ = imported()
     assert "lora" not in json.dumps(task.models[0].architecture.canonical)
 
 
@@ -169,7 +173,8 @@ def test_two_imports_of_one_name(folder, pgdl):
 
 
 @pytest.mark.usefixtures("computed")
-def test_accuracies_that_differ_are_named(folder, pgdl, rows, accuracies):
+def test_accuracies_that_differ_are_named(folder, pgdl, made):
+    rows, accuracies = made
     (train, _), (_, test) = accuracies[3], accuracies[5]
     rows[3]["train_accuracy"], rows[5]["test_accuracy"] = f"{1 - train:.3f}", f"{1 - test:.3f}"
     write_table(folder / "models.csv", rows)
@@ -185,25 +190,24 @@ def test_accuracies_that_differ_are_named(folder, pgdl, rows, accuracies):
 
 
 @pytest.mark.usefixtures("computed")
-def test_rounding_and_two_examples_are_no_difference(folder, pgdl, rows, accuracies):
+def test_rounding_and_two_examples_are_no_difference(folder, imported, made):
+    rows, accuracies = made
     for row, (train, _) in zip(rows, accuracies, strict=True):
         row["train_accuracy"] = f"{min(train + 2 / 40 + 0.004, 1):.2f}"
     write_table(folder / "models.csv", rows)
-    assert pgdl(*IMPORT).code == 0
-    reference = read_reference(folder / "tasks/reference_data/models/model_configs.json")
-    assert [str(value) for value in reference.train_accuracy.values()] == [
-        str(float(r["train_accuracy"])) for r in rows
-    ]
+    stated = [str(float(row["train_accuracy"])) for row in rows]
+    assert [str(value) for value in imported()[0].reference.train_accuracy.values()] == stated
 
 
 @pytest.mark.usefixtures("computed")
-def test_stated_accuracies_need_no_test_data(folder, pgdl, rows):
+def test_stated_accuracies_need_no_test_data(folder, pgdl):
     without = IMPORT[:5] + IMPORT[7:]
     assert "line 2: test_accuracy: expected a value, found none; state it, or give test data" in pgdl(*without).err
 
 
-def test_missing_cells_are_said_at_once(folder, pgdl, rows):
-    """Missing cells are printed before the data are read: here, the data file does not exist."""
+def test_missing_cells_and_models_that_can_be_left_out_are_said_at_once(folder, pgdl, made):
+    """They are printed before the data are read: here, the data file does not exist."""
+    rows, _ = made
     write_table(folder / "models.csv", [row | {"units": row["depth"] * row["width"]} for row in rows])
     outcome = pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:])
     assert outcome.lines[0] == "Note: the grid has 32 cells and 8 models; 24 cells without a model:"
@@ -214,18 +218,10 @@ def test_missing_cells_are_said_at_once(folder, pgdl, rows):
         "Note: or leave out the column units: the other hyperparameters tell the models apart",
     ]
     assert "nothing.npz: not data" in outcome.err
-
-
-def test_models_that_can_be_left_out(pgdl, folder, rows):
-    extra = {**rows[0], "width": 8}
     shutil.copy("m0.keras", "m8.keras")
-    write_table(folder / "models.csv", [*rows, {**extra, "file": "m8.keras"}])
+    write_table(folder / "models.csv", [*rows, {**rows[0], "width": 8, "file": "m8.keras"}])
     lines = pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:]).lines
     assert lines[-1] == "Note: or leave out the 1 model with width=8"
-
-
-def one_hot(labels):
-    return np.eye(3)[labels]
 
 
 @pytest.mark.usefixtures("computed")
@@ -234,7 +230,7 @@ def test_arrays_and_shards_are_the_same_data(folder, pgdl):
         for part in ("train", "test"):
             x, y = arrays[f"x_{part}"], arrays[f"y_{part}"]
             np.save(f"x_{part}.npy", x)
-            np.save(f"y_{part}.npy", one_hot(y))
+            np.save(f"y_{part}.npy", np.eye(3)[y])
             write_shards(folder / part, x, y, 3)
             (folder / part / "._shard_0.tfrecord").write_bytes(b"left over")
     for name, train, test in (("npz", "data.npz", "data.npz"), ("npy", "x_train.npy", "x_test.npy"),
@@ -261,12 +257,3 @@ def test_images_by_class(folder):
     np.testing.assert_array_equal(examples.labels, [0, 0, 1, 1])
     grey = np.concatenate(list(read_examples("images", "train", (5, 6, 1)).parts(3)))
     assert grey.shape == (4, 5, 6, 1)
-
-
-def test_the_table_is_kept_beside_the_reference_data(folder, pgdl, computed):
-    assert pgdl(*IMPORT).code == 0
-    reference = folder / "tasks/reference_data/models"
-    assert (reference / "models.csv").read_text() == (folder / "models.csv").read_text()
-    assert (
-        json.loads((folder / "tasks/input_data/models/model_0/config.json").read_text())["class_name"] == "Sequential"
-    )

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import re
-import tarfile
+import shutil
+from pathlib import Path
 
 import pytest
 import yaml
@@ -223,8 +224,5 @@ def test_pytorch_is_installed_for_processors_and_packages_are_kept(tmp_path):
 def archive_of_tasks(directory):
     """Write an archive of a competition; return its address and digest."""
     make_task(directory / "competition", layout="full")
-    file = directory / "tasks.tar.gz"
-    with tarfile.open(file, "w:gz") as archive:
-        for path in (directory / "competition").iterdir():
-            archive.add(path, path.name)
+    file = Path(shutil.make_archive(str(directory / "tasks"), "gztar", directory / "competition"))
     return file.as_uri(), hashlib.sha256(file.read_bytes()).hexdigest()

@@ -101,9 +101,14 @@ def test_checks_are_made_in_their_order(machine, target, calls):
     assert machine.calls() == calls
 
 
-def test_setup_is_done_once_and_again_when_what_is_installed_changes(machine):
+def test_setup_is_done_once_and_again_when_it_failed_or_what_is_installed_changes(machine):
     venv = installed(machine)
     (venv / ".installed").unlink()
+    machine.add("setup", "exit 1", directory=machine.checkout / ".ci")
+    for _ in range(2):
+        assert machine.run("make", "test").returncode != 0
+        assert machine.calls() == ["setup .venv"]
+    machine.add("setup", directory=machine.checkout / ".ci")
     for changed in (None, "pyproject.toml", "constraints.txt"):
         if changed:
             later = (venv / ".installed").stat().st_mtime + 1
@@ -137,15 +142,6 @@ def test_the_demo_installs_one_framework_unless_all_are_there_and_only_the_docum
     assert machine.run("make", "docs").returncode == 0
     assert extras.read_text() == "docs\n"
     assert machine.calls() == ["setup .venv", "python -m sphinx -W --keep-going -q -c docs . build/docs"]
-
-
-def test_a_setup_that_failed_is_done_again(machine):
-    venv = installed(machine)
-    (venv / ".installed").unlink()
-    machine.add("setup", "exit 1", directory=machine.checkout / ".ci")
-    for _ in range(2):
-        assert machine.run("make", "test").returncode != 0
-        assert machine.calls() == ["setup .venv"]
 
 
 def test_clean_keeps_the_environment_and_the_sources(machine):

@@ -1,7 +1,6 @@
 """Tests of `pgdl testbed` and its functions, end to end on a tiny task of dense networks."""
 
 import csv
-import functools
 import json
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import xarray as xr
-from in_process import Pgdl, in_process
+from in_process import Pgdl
 from kept_notes import Notes
 from testbed_tasks import N_CLASSES, N_SEEN, SIDE, WIDTHS, make_backbones, make_data, make_images
 
@@ -61,12 +60,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     data, notes = make_data(directory / "data.npz"), Notes()
     dataset = evaluate_task(read_subject(tasks, "rows"), str(data), SETTINGS, notes)
     return Place(tasks, data, dataset, notes.lines)
-
-
-@pytest.fixture
-def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Return a function that runs `pgdl testbed ARGUMENTS`."""
-    return functools.partial(in_process(monkeypatch, capsys), "testbed")
 
 
 @pytest.fixture
@@ -181,8 +174,8 @@ def command(place: Place, measures: str) -> tuple[object, ...]:
     """Return the arguments of `pgdl testbed` for the evaluated backbones."""
     names = ",".join(place.dataset["model"].values)
     return (
-        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
-        measures,
+        "testbed", "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1",
+        "--measures", measures,
     )  # fmt: skip
 
 
@@ -266,7 +259,7 @@ main()
 )
 def test_bad_arguments_are_one_line(place: Place, pgdl: Pgdl, arguments: str, message: str) -> None:
     more = () if "--measures" in arguments else ("--measures", "none")
-    assert message in pgdl("rows", "--tasks", place.tasks, "--data", *arguments.split(), *more).refusal()
+    assert message in pgdl("testbed", "rows", "--tasks", place.tasks, "--data", *arguments.split(), *more).refusal()
 
 
 LABELS = {part: make_images(n, seed)[1] for part, n, seed in (("train", 12, 0), ("test", 6, 1))}

@@ -27,12 +27,16 @@ each = each_of(*RUNTIMES)
 
 def run(name: str, *arguments: object, anew: bool = False) -> str:
     """Run a program of in_runtime.py, with `anew` in a new interpreter; return its output."""
+    return run_python(name, Path(__file__).with_name("in_runtime.py"), name, *arguments, anew=anew)
+
+
+def run_python(name: str, *arguments: object, anew: bool = False) -> str:
+    """Run `python ARGUMENTS` with a runtime, as a fork of a process that has imported it; return the output."""
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | RUNTIMES[name].environment(1, gpu=False)
-    program = Path(__file__).with_name("in_runtime.py")
-    command = [*map(str, (sys.executable, program, name, *arguments))]
+    command = [*map(str, (sys.executable, *arguments))]
     if anew:
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     else:
         done = forks.run(name, command, environment)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

@@ -1,17 +1,14 @@
 """Tests of every line of docs/submissions.md on code of 2020: restored names, and names that are not restored."""
 
 import json
-import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from forks import forks
+from each_runtime import run_python
 
 from harness.worker.legacy.advice import ATTRIBUTES
-from harness.worker.runtimes import RUNTIMES
 
 pytestmark = pytest.mark.rest
 
@@ -228,10 +225,7 @@ print(json.dumps(answers))
 
 def ask(runtime: str, codes: list[str], what: str = "value") -> Any:
     """Return the results of code in this runtime: values or error names, or the advice on the errors."""
-    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | RUNTIMES[runtime].environment(1, gpu=False)
-    done = forks.run(runtime, [sys.executable, "-c", PROGRAM, runtime, what, json.dumps(codes)], environment)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(run_python(runtime, "-c", PROGRAM, runtime, what, json.dumps(codes)))
 
 
 def rows(heading: str) -> list[str]:

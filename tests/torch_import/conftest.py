@@ -1,13 +1,11 @@
 """Small networks, exported once per test process for all tests of this directory."""
 
-import sys
 from pathlib import Path
 
 import pytest
+from runtimes.each_runtime import run_python
 
 from harness.worker.runtimes import RUNTIMES
-
-sys.path.insert(0, str(Path(__file__).parent))  # for `in_torch`
 
 
 @pytest.fixture(autouse=True)
@@ -21,8 +19,6 @@ def _cache(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
 @pytest.fixture(scope="session")
 def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory that `exported_networks.py` has written."""
-    from in_torch import run_in_torch
-
     folder = tmp_path_factory.mktemp("networks")
-    run_in_torch("exported_networks.py", folder)
+    run_python("torch", Path(__file__).with_name("exported_networks.py"), folder)
     return folder

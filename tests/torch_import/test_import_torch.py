@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_process import Pgdl, in_process
-from in_torch import run_in_torch
+from in_process import Pgdl
+from runtimes.each_runtime import run_python
 
 from harness.format.reference import read_reference
 from harness.task.layout import TaskDirectory
@@ -49,15 +49,14 @@ PROBLEMS = {
 }
 
 
-@pytest.fixture
-def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Return a function that runs `pgdl ARGUMENTS`."""
-    return in_process(monkeypatch, capsys)
+def run_here(program: str, *arguments: object) -> str:
+    """Run a program of this directory in a process with PyTorch; return its output."""
+    return run_python("torch", Path(__file__).with_name(program), *arguments)
 
 
 @pytest.mark.rest
 def test_modules_become_a_task(tmp_path: Path) -> None:
-    said = json.loads(run_in_torch("modules_imported.py", "task", tmp_path))
+    said = json.loads(run_here("modules_imported.py", "task", tmp_path))
     assert [line for line in said["told"] if "training mode" in line] == [
         f"Note: models[{number}] is in training mode: it is exported in evaluation mode" for number in (0, 2)
     ]
@@ -75,7 +74,7 @@ def test_modules_become_a_task(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Name of a bad input -> message."""
-    found: dict[str, Any] = json.loads(run_in_torch("modules_imported.py", "problems", tmp_path_factory.mktemp("bad")))
+    found: dict[str, Any] = json.loads(run_here("modules_imported.py", "problems", tmp_path_factory.mktemp("bad")))
     return found
 
 
@@ -87,7 +86,7 @@ def test_bad_input_ends_in_one_line(problems: dict[str, Any], name: str) -> None
 
 
 def test_exported_files_come_in_by_the_table(tmp_path: Path, pgdl: Pgdl) -> None:
-    run_in_torch("exported_networks.py", tmp_path, "plain", "residual")
+    run_here("exported_networks.py", tmp_path, "plain", "residual")
     inputs = np.load(tmp_path / "plain" / "inputs.npy")
     np.savez(tmp_path / "data.npz", x=inputs, y=np.arange(len(inputs)) % 4)
     np.savez(tmp_path / "channels_first.npz", x=np.moveaxis(inputs, -1, 1), y=np.arange(len(inputs)) % 4)
@@ -101,7 +100,7 @@ def test_exported_files_come_in_by_the_table(tmp_path: Path, pgdl: Pgdl) -> None
 
 @pytest.mark.rest
 def test_measures_on_a_module_are_those_computed_by_hand() -> None:
-    values = json.loads(run_in_torch("modules_measured.py"))
+    values = json.loads(run_here("modules_measured.py"))
     assert len(values) == 12
     for name, (found, expected) in values.items():
         assert found == pytest.approx(expected, rel=1e-3), name
