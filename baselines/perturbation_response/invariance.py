@@ -160,7 +160,8 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
         """Error on a part of the training images, each $changed at random.
 
         Formula: 1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) images (images of a smaller set are
-        repeated). Range: [0, 1]. Work: 1 forward pass over max(m / 10, 2048) examples. Draws: depend on the order of examples.
+        repeated). Range: [0, 1]. Work: 1 forward pass over max(m / 10, 2048) examples. Draws: depend on the order of
+        examples.
 
         Schiff et al. take a tenth of the training set, 5,000 images; a tenth of a small set would be too noisy.
 
