@@ -65,13 +65,13 @@ def test_alpha_of_two_layers_in_closed_form():
     assert alpha == within(0.5)  # (2 - alpha) (1 - 2 alpha) = 0
 
 
-@pytest.mark.parametrize("name", SCALES)
+@pytest.mark.parametrize("name", [*SCALES, "pacbayes_flatness", "pacbayes_mag_flatness"])
 @pytest.mark.parametrize(
     ("images", "labels"),
     [([[0.0], [0.0]], [0, 0]), ([[0.0], [0.0]], [0, 1]), ([[1.0], [1.0]], [1, 1])],
     ids=["always right", "right half of the time", "never right"],
 )
-def test_alpha_is_the_largest_where_no_change_does_harm(name, images, labels):
+def test_a_scale_is_the_largest_where_no_change_and_no_noise_does_harm(name, images, labels):
     assert value(name, dense([[1.0, 0.0]]), dataset(images, labels)) == 1 / 4
 
 
@@ -172,23 +172,6 @@ def test_sam_sharpness_of_a_linear_classifier_in_closed_form():
     expected = cross_entropy(kernel + rho * gradient / np.linalg.norm(gradient), x, y) - cross_entropy(kernel, x, y)
     found = value("sam_sharpness", dense(kernel), dataset(x, y), rho=rho, n_samples=2500)  # several batches
     assert found == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize("margin", [1.0, 20.0, 40.0, 80.0])
-def test_rises_of_a_tiny_loss_keep_their_digits(margin):
-    model, data = dense([[margin, 0.0]]), dataset([[1.0]], [0])
-    before = math.log1p(math.exp(-margin))
-    in_box = math.log1p(math.exp(-margin + 1e-3 * (margin + 2)))
-    percent = 100 * (in_box - before) / (1 + before)
-    assert value("keskar_sharpness", model, data) == pytest.approx(percent, rel=1e-3, abs=0)
-    along = math.log1p(math.exp(-margin + 0.05 * math.sqrt(2)))
-    assert value("sam_sharpness", model, data) == pytest.approx(along - before, rel=1e-3, abs=0)
-
-
-@pytest.mark.parametrize("name", ["keskar_sharpness", "sam_sharpness"])
-def test_rise_of_the_loss_is_zero_without_a_gradient(name):
-    flat, saturated = (dense([[0.0, 0.0]]), dataset([[0.0]], [0])), (dense([[1e4, -1e4]]), dataset(*ONE_FEATURE))
-    assert (value(name, *flat), value(name, *saturated)) == (0, 0)
 
 
 BEGIN = st.floats(SMALLEST, LARGEST)
