@@ -299,15 +299,6 @@ def test_a_softmax_at_the_end_is_left_out_however_it_is_given(make):
     assert [node.kind for node in read_nodes(model).nodes] == ["Dense"]
 
 
-def test_what_is_behind_a_softmax_stays():
-    ending = layers.Softmax(), layers.Reshape((3, 1)), layers.Activation("linear"), layers.Flatten()
-    model = with_random_weights(sequential((4,), layers.Dense(3), *ending))
-    network = Network(read_nodes(model))
-    assert [node.kind for node in network.nodes] == ["Dense", "Reshape", "Flatten"]
-    inputs = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
-    np.testing.assert_allclose(network.outputs(inputs)[0], model.layers[0](inputs).numpy(), rtol=1e-5)
-
-
 CHANNELS_FIRST = {
     "Conv1D": (lambda: layers.Conv1D(4, 2, strides=2, data_format="channels_first", activation="relu"), (3, 7)),
     "Conv2D": (lambda: layers.Conv2D(4, (2, 3), padding="same", data_format="channels_first"), (3, 6, 5)),
