@@ -54,10 +54,11 @@ def test_measures_put_their_scale_into_the_bounds():
 
 
 @pytest.mark.parametrize(("a", "b"), LINEAR)
-def test_alpha_of_a_linear_classifier_in_closed_form(a, b):
+def test_scales_of_a_linear_classifier_in_closed_form(a, b):
     alpha, relative = (value(name, dense([[a, b]]), dataset(*ONE_FEATURE)) ** -0.5 for name in SCALES)
     assert alpha == within(min((a - b) / 2, LARGEST))
     assert relative == within((a - b) / (a + b))
+    assert value("sharpness_starter_kit", dense([[a, b]]), dataset(*ONE_FEATURE)) == within(-(a - b) / (a + b))
 
 
 def test_alpha_of_two_layers_in_closed_form():
@@ -99,12 +100,6 @@ def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
         assert len({value(name, dense(kernel), A_TENTH[1]) for kernel in kernels}) == 9
 
 
-@pytest.mark.parametrize(("a", "b"), LINEAR)
-def test_starter_kit_on_a_linear_classifier_in_closed_form(a, b):
-    found = value("sharpness_starter_kit", dense([[a, b]]), dataset(*ONE_FEATURE))
-    assert found == within(-(a - b) / (a + b))
-
-
 def test_starter_kit_on_constant_predictions_and_on_wrong_labels():
     constant = dense([[0.0, 0.0]], biases=[[1.0, 0.0]])  # right half of the time, whatever happens below
     assert value("sharpness_starter_kit", constant, dataset(np.zeros((8, 1)), [0] * 8), accuracy_drop=1.0) == -2
@@ -117,15 +112,11 @@ NOISY = dataset(ONE_FEATURE[0], ONE_FEATURE[1][:-16] + [1 - label for label in O
 
 
 @pytest.mark.rest
-def test_parity_with_the_code_of_the_starter_kit_assumes_an_accuracy_of_one():
-    """The kit's code assumes accuracy 1. If the accuracy is 80 %, every change therefore counts as too large."""
-    assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY, parity_descent=True) == pytest.approx(0, abs=1e-5)
-
-
-@pytest.mark.rest
-def test_parity_with_the_code_of_the_starter_kit_descends(monkeypatch):
+def test_parity_with_the_code_of_the_starter_kit_assumes_an_accuracy_of_one_and_descends(monkeypatch):
     """The kit's descent undoes some harm of its random starts, so its changes do less harm than the worst changes."""
     model, data = dense([[2.0, 1.0]]), dataset(*ONE_FEATURE)
+    # If the accuracy is 80 %, every change counts as too large.
+    assert value("sharpness_starter_kit", model, NOISY, parity_descent=True) == pytest.approx(0, abs=1e-5)
     found = value("sharpness_starter_kit", model, data, parity_descent=True)
     assert -2 <= found < value("sharpness_starter_kit", model, data) - 0.1
     monkeypatch.setattr(starter_sharpness, "LEARNING_RATE", 1.0)
