@@ -80,13 +80,3 @@ def value(name, model, data=None, **options):
 def plain(name):
     """Return a measure's name without the suffix for its way to compute spectral norms."""
     return name.removesuffix("_fft").removesuffix("_op")
-
-
-def fitted_and_memorised(measure):
-    """Yield a measure's value on two networks of random features: fitted to simple labels, then to random labels."""
-    draw = np.random.default_rng(0)
-    images, kernel = draw.normal(size=(80, 20)), draw.normal(size=(20, 400))
-    features = np.maximum(images @ kernel, 0)
-    for labels in ((images[:, 0] > 0).astype(int), draw.integers(0, 2, 80)):
-        fitted = np.linalg.lstsq(features, np.eye(2)[labels], rcond=None)[0]
-        yield measure(dense(kernel, fitted), dataset(images, labels))

@@ -206,10 +206,3 @@ def test_the_runner_up_is_a_sum_over_the_first_images_in_their_order():
     assert first < runner_up(model, data, n_batches=2) < runner_up(model, data)
     backwards = runner_up(model, dataset(batch[::-1], np.zeros(130)), n_batches=1)
     assert backwards != first
-
-
-@pytest.mark.rest
-def test_the_runner_up_has_the_mean_of_the_shuffled_measure_but_for_the_draws():
-    model, batch = wide_network((8, 8, 1)), images(2000, 8, 8, 1)
-    data = dataset(batch, np.zeros(2000))
-    assert runner_up(model, data) / 2000 == pytest.approx(augmentation_robustness_penalty(model, data), rel=0.05)

@@ -175,15 +175,3 @@ def test_the_whole_bound_in_another_way():
     model = dense(first, second, biases=[np.zeros(20), bias])
     assert bound(model, dataset(inputs, labels)) == pytest.approx(min(found), rel=1e-6)
     assert np.array_equal(model.get_weights()[0], np.float32(first))
-
-
-def test_weights_without_information_are_cheap_and_more_examples_make_the_bound_smaller():
-    (first, second), bias, inputs = network()
-
-    def bound_of(kernel, n_copies=1):
-        labels = answers(kernel, second, bias, inputs)
-        data = dataset(np.tile(inputs, (n_copies, 1)), np.tile(labels, n_copies))
-        return bound(dense(kernel, second, biases=[np.zeros(20), bias]), data)
-
-    assert bound_of(np.where(np.arange(20) < 5, first, 0)) < bound_of(first)
-    assert bound_of(first, 20) < bound_of(first)

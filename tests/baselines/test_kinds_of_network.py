@@ -262,10 +262,6 @@ REFUSED = {
         lambda: [layers.Reshape((4, 2)), layers.TimeDistributed(Mine(2)), layers.Flatten(), layers.Dense(3)],
         r"layer mine \(Mine\) is not one of Keras' own layers",
     ),
-    "recurrent": (
-        lambda: [layers.Reshape((4, 2)), layers.Bidirectional(layers.LSTM(3), name="both"), layers.Dense(3)],
-        r"does not understand the weights of layer both \(Bidirectional\)",
-    ),
 }  # fmt: skip
 
 

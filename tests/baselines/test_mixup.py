@@ -149,24 +149,6 @@ def test_classes_weigh_alike(measure, options):
     assert measure(model, data, n_batches=1, **options) == 0.5
 
 
-@pytest.mark.parametrize(
-    "kinds", [["Dense", "ReLU"], ["Dense", "BatchNormalization", "ReLU"], ["Flatten", "Rescaling", "Dense", "ReLU"]]
-)
-def test_layers_apart_are_one_hidden_layer(kinds):
-    data = dataset(*blobs())
-    made = {"Dense": lambda: layers.Dense(9), "Rescaling": lambda: layers.Rescaling(1.0)}
-    apart = sequential((4,), *(made.get(k, getattr(layers, k))() for k in kinds))
-    apart.add(layers.Dense(3))
-    first, bias, second, shift = (fused := network()).get_weights()
-    norm = [[np.ones(9), np.zeros(9), np.zeros(9), np.full(9, 0.999)]] if "BatchNormalization" in kinds else []
-    apart.set_weights([first, bias, *(array for arrays in norm for array in arrays), second, shift])
-    found, expected = (
-        [manifold_mixup_error(model, data, preactivation=flag) for flag in (False, True)] for model in (apart, fused)
-    )
-    assert found == pytest.approx(expected, abs=1e-3)
-    assert abs(expected[0] - expected[1]) > 2e-3
-
-
 def test_winner_is_a_product():
     model, data = network(), dataset(*blobs())
     for seed in (0, 3):

@@ -116,22 +116,17 @@ def centred(array):
     return array - array.mean(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
-@pytest.mark.parametrize("rewrite", [lambda nodes: nodes, fold_scales], ids=["as it is", "folded"])
-def test_it_is_the_same_function(make, rewrite):
-    model = make()
-    inputs = np.random.default_rng(1).random((5, *model.input_shape[1:]), np.float32)
-    network = Network(rewrite(read_nodes(model)))
-    found = network.outputs(inputs)[0]
-    assert centred(found) == pytest.approx(centred(logits(model, inputs)), abs=1e-3, rel=1e-4)
-
-
 @pytest.mark.parametrize("name", MODELS)
-def test_no_scale_is_left_and_no_normalization_where_a_layer_can_have_it(name):
-    nodes = fold_scales(read_nodes(MODELS[name]()))
-    assert all(np.abs(left) == pytest.approx(1) for left in residual_weights(nodes))
+def test_it_is_the_same_function_as_it_is_and_folded_where_no_scale_is_left(name):
+    model = MODELS[name]()
+    inputs = np.random.default_rng(1).random((5, *model.input_shape[1:]), np.float32)
+    nodes, folded = read_nodes(model), fold_scales(read_nodes(model))
+    for one in (nodes, folded):
+        found = Network(one).outputs(inputs)[0]
+        assert centred(found) == pytest.approx(centred(logits(model, inputs)), abs=1e-3, rel=1e-4)
+    assert all(np.abs(left) == pytest.approx(1) for left in residual_weights(folded))
     if name in ("residual", "folded backward", "folded forward", "folded at the input", "sequence"):
-        assert not {"BatchNormalization", "Dropout", "Identity"} & {node.kind for node in nodes.nodes}
+        assert not {"BatchNormalization", "Dropout", "Identity"} & {node.kind for node in folded.nodes}
 
 
 @pytest.mark.parametrize(
@@ -304,15 +299,6 @@ def test_a_softmax_at_the_end_is_left_out_however_it_is_given(make):
     assert [node.kind for node in read_nodes(model).nodes] == ["Dense"]
 
 
-def test_what_is_behind_a_softmax_stays():
-    ending = layers.Softmax(), layers.Reshape((3, 1)), layers.Activation("linear"), layers.Flatten()
-    model = with_random_weights(sequential((4,), layers.Dense(3), *ending))
-    network = Network(read_nodes(model))
-    assert [node.kind for node in network.nodes] == ["Dense", "Reshape", "Flatten"]
-    inputs = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
-    np.testing.assert_allclose(network.outputs(inputs)[0], model.layers[0](inputs).numpy(), rtol=1e-5)
-
-
 CHANNELS_FIRST = {
     "Conv1D": (lambda: layers.Conv1D(4, 2, strides=2, data_format="channels_first", activation="relu"), (3, 7)),
     "Conv2D": (lambda: layers.Conv2D(4, (2, 3), padding="same", data_format="channels_first"), (3, 6, 5)),
@@ -362,23 +348,24 @@ def test_restoring_undoes_changes_and_the_model_is_never_changed():
     assert all(map(np.array_equal, before, model.get_weights()))
 
 
-def test_work_is_shared_within_sharing_only():
+def test_work_is_shared_within_sharing_only_however_a_call_is_spelled():
     calls = []
 
     @shared
-    def compute(_subject: Subject, number: int) -> int:
-        calls.append(number)
+    def compute(_subject: Subject, number: int, seed: int = 0, *, label: str = "true") -> int:
+        calls.append((number, seed, label))
         return number
 
-    model, data = t1(), object()
+    model, data, first = t1(), object(), (1, 0, "true")
     for _ in range(2):
         compute(subject_of(model, data), 1)
-    assert calls == [1, 1]
+    assert calls == [first] * 2
     with sharing():
-        for number in (1, 1, 2):
-            assert compute(subject_of(model, data), number) == number
+        for given in ({}, {"seed": 0}, {"label": "true", "seed": 0}, {"seed": 1}, {"label": "model"}):
+            assert compute(subject_of(model, data), 1, **given) == 1
+        assert compute(subject_of(model, data), label="true", number=1) == compute(subject_of(model, data), 1, 0) == 1
         compute(subject_of(t1(), data), 1)
-    assert calls == [1, 1, 1, 2, 1]
+    assert calls == [first, first, first, (1, 1, "true"), (1, 0, "model"), first]
 
 
 def test_the_input_is_a_position_and_training_settings_are_not_made_anew():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given, settings
-from matrix import rest
 from small_networks import T1_DATA, dataset, dense, labelled, layers, random_kernels, sequential, t1
 
 import baselines
@@ -194,24 +193,6 @@ def test_the_robust_contraction_overlooks_few_examples():
     given = dataset(examples, np.zeros(100))
     assert activation_contraction(model, given) == pytest.approx(1)
     assert activation_contraction(model, given, robust=False) == pytest.approx(5 / 3)
-
-
-@pytest.mark.parametrize("name", [name if name == "noise_sensitivity_l3" else rest(name) for name in NAMES])
-def test_scale_of_the_logits_changes_nothing(name):
-    *others, last = kernels()
-    measure, given = baselines.load(name), labelled(dense(*kernels()), inputs())
-    assert measure(dense(*others, 7 * last), given) == pytest.approx(measure(dense(*others, last), given), rel=1e-3)
-
-
-@pytest.mark.parametrize(("name", "message"), [
-    ("inverse_layer_cushion", "dense_dead"), ("arora_compression_bound", "dense_dead"),
-    ("noise_sensitivity", "logits other than zero"), ("noise_sensitivity_l2", "logits other than zero"),
-])  # fmt: skip
-def test_a_dead_network(name, message):
-    model = dense(-np.ones((6, 4)), np.ones((4, 3)))
-    model.layers[1].name = "dense_dead"
-    with pytest.raises(MeasureUnavailable, match=message):
-        baselines.load(name)(model, dataset(np.abs(inputs()), np.zeros(40)))
 
 
 def test_layers_that_stop_signals_or_send_them_to_zero():

@@ -16,7 +16,6 @@ from baselines.representation.persistence import (
     draw_units,
     merge_heights,
     unit_distances,
-    unit_positions,
 )
 from baselines.representation.persistence_h1 import loops
 
@@ -105,12 +104,6 @@ def test_units_are_drawn_by_how_often_they_are_the_most_active():
     assert shares == pytest.approx([1 / 300, 0.6, 0.3, 0.09, 1 / 300, 1 / 300], abs=0.03)
     assert len(set(draw_units(counts, 5, rng))) == 5
     assert list(draw_units(counts, 6, rng)) == list(range(6))
-
-
-def test_positions_of_units():
-    """A weight layer's units are read after its normalization and activation, whatever the kinds of these layers."""
-    found = Subject(network(), None).network
-    assert [found.nodes[place].kind for place in unit_positions(found)] == ["BatchNormalization", "Dense", "Dense"]
 
 
 life, midlife = map(baselines.load, ("persistence_life_h1", "persistence_midlife_h1"))

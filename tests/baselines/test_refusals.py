@@ -10,6 +10,7 @@ import baselines
 from baselines import MEASURES, MeasureUnavailable
 from baselines.core.measure import Need
 from baselines.network import read_nodes
+from baselines.sharpness import box, scales
 
 #: Measures that look at more than what the outputs of a network are.
 OF_CLASSES = {name for name, measure in MEASURES.items() if measure.needs & {Need.LABELS, Need.CLASSES}}
@@ -52,7 +53,9 @@ def test_weights_that_are_not_finite_are_refused_by_all(bad, nested, data):
     }
 
 
-def test_initial_weights_that_are_missing_or_not_finite_are_refused_where_they_are_needed(data):
+def test_initial_weights_that_are_missing_or_not_finite_are_refused_before_any_search(data, monkeypatch):
+    for module in (box, scales):
+        monkeypatch.setattr(module, "largest_harmless", None)
     model = small()
     model.initial_weights[2][0, 0] = np.nan
     names = [name for name, measure in MEASURES.items() if Need.INITIAL_WEIGHTS in measure.needs]
@@ -244,6 +247,15 @@ REFUSALS = [
         images_of(4, 4, 1), "it has 1 numbers, and the kernel takes in 4",
     ),
     ("alpha_req", t1, labelled(0, 1, 0), "of 12 dimensions or more"),
+    ("layer_margin_q1_l0 layer_margin_log_mean", t1, labelled(1), "classified correctly and have a gradient"),
+    ("cna cna_area cna_margin cna_area_over_margin", t1, labelled(0), "two weight layers before the last"),
+    ("cna:include_output_layer=True", no_hidden_layer, labelled(0), "needs two weight layers, which"),
+    ("noise_sensitivity noise_sensitivity_l2", dead, SAME, "logits other than zero"),
+    (
+        "inverse_layer_cushion arora_compression_bound",
+        lambda: vectors(layers.Dense(3, "relu", kernel_initializer="zeros", name="odd")), SAME,
+        "a signal that is not zero, which layer odd lacks",
+    ),
     ("ntk_complexity", dead, SAME, "needs gradients of the logits, which are all 0"),
     (
         "neg_stiffness_cosine linear_regions_met pacbayes_optimized marginal_likelihood_bound", t1, labelled(0),

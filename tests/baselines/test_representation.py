@@ -12,7 +12,6 @@ from scipy.stats import multivariate_normal
 from small_networks import dataset, dense, layers, sequential
 
 import baselines
-from baselines.core import memory
 from baselines.core.subject import Subject
 from baselines.representation.dimension import slope, two_nn
 from baselines.representation.dimension_by_layer import dimensions
@@ -303,11 +302,8 @@ def test_a_layer_of_one_point_has_dimension_0():
     assert (peak(dead, SPREAD_DATA), last_to_peak(dead, SPREAD_DATA)) == (0, 1)
 
 
-def test_a_layer_is_read_in_blocks_of_features_and_refused_if_it_does_not_fit(monkeypatch):
+def test_a_layer_is_read_in_blocks_of_features(monkeypatch):
     points = DRAW.normal(size=(60, 50)).astype(np.float32) + 100
     expected = two_nn(points, 0.9)
     monkeypatch.setattr("baselines.representation.dimension.COLUMNS", 7)
     assert two_nn(points, 0.9) == expected
-    monkeypatch.setenv(memory.LIMIT, "1000")
-    with pytest.raises(baselines.MeasureUnavailable, match=r"what 500 examples are in a layer.* a smaller n_samples"):
-        peak(of_ranks(4), SPREAD_DATA)

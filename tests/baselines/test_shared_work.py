@@ -12,29 +12,10 @@ from small_networks import dataset, dense, layers, sequential, value
 import baselines
 from baselines.compression import pruning
 from baselines.core.bisection import bisect
-from baselines.core.subject import Subject, shared, subject_of
+from baselines.core.subject import subject_of
 from baselines.network import Network
 from baselines.sharpness import box, scales
 from baselines.sharpness.search import largest_harmless
-
-
-@shared
-def found(subject, number, seed=0, *, label="true"):
-    subject.calls.append((number, seed, label))
-    return number
-
-
-def test_a_call_is_the_same_however_it_is_spelled():
-    subject = Subject(None, None)
-    subject.calls = []
-    for arguments in ([5], [5, 0]):
-        for options in ({}, {"label": "true"}):
-            assert found(subject, *arguments, **options) == 5
-    assert found(subject, label="true", seed=0, number=5) == 5
-    assert subject.calls == [(5, 0, "true")]
-    found(subject, 5, 1)
-    found(subject, 5, label="model")
-    assert subject.calls[1:] == [(5, 1, "true"), (5, 0, "model")]
 
 
 def network():

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -96,33 +97,31 @@ def test_the_weighted_estimate_has_no_bias_on_a_cyclic_space() -> None:
         assert everything.adversarial_estimate == pytest.approx(everything.error_rate), wrong
 
 
+def of(losses: list[float], moved: list[float], densities: list[float]) -> Callable[[], object]:
+    return lambda: RiskEstimates.of(losses, moved, densities)
+
+
 @pytest.mark.parametrize(
-    ("losses", "moved", "densities", "message"),
+    ("refused", "message"),
     [
-        ([0, 1], [0, 1], [1], "one length"),
-        ([], [], [], "one length"),
-        ([0, 0.5], [0, 1], [1, 1], "losses: expected 0 or 1"),
-        ([0, 1], [0, 1], [1, 1.5], "from 0 to 1"),
-        ([0, 1], [0, 1], [1, np.nan], "from 0 to 1"),
-        ([0, 1], [0, 0], [1, 1], "leaves misclassified points"),
+        (of([0, 1], [0, 1], [1]), "one length"),
+        (of([], [], []), "one length"),
+        (of([0, 0.5], [0, 1], [1, 1]), "losses: expected 0 or 1"),
+        (of([0, 1], [0, 1], [1, 1.5]), "from 0 to 1"),
+        (of([0, 1], [0, 1], [1, np.nan]), "from 0 to 1"),
+        (of([0, 1], [0, 0], [1, 1]), "leaves misclassified points"),
+        (lambda: pairwise_independence_test(estimates(n_points=10), estimates(n_points=11)), "the same points"),
+        (pairwise_independence_test, "at least one"),
+        (
+            lambda: strongest_translation(2).estimates(np.zeros((2, 7, 7))),
+            r"expected shape \(n_images, 13, 13\), found \(2, 7, 7\)",
+        ),
+        (lambda: strongest_translation(1).estimates(np.full((2, 7, 7), np.nan)), "found NaN"),
     ],
 )
-def test_what_no_generator_can_give_is_refused(
-    losses: list[float], moved: list[float], densities: list[float], message: str
-) -> None:
+def test_what_no_generator_and_no_test_set_can_give_is_refused(refused: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        RiskEstimates.of(losses, moved, densities)
-
-
-def test_other_test_sets_and_grids_are_refused() -> None:
-    with pytest.raises(ValueError, match="the same points"):
-        pairwise_independence_test(estimates(n_points=10), estimates(n_points=11))
-    with pytest.raises(ValueError, match="at least one"):
-        pairwise_independence_test()
-    with pytest.raises(ValueError, match=r"expected shape \(n_images, 13, 13\), found \(2, 7, 7\)"):
-        strongest_translation(2).estimates(np.zeros((2, 7, 7)))
-    with pytest.raises(ValueError, match="found NaN"):
-        strongest_translation(1).estimates(np.full((2, 7, 7), np.nan))
+        refused()
 
 
 def around(centre_margins: np.ndarray, radius: int) -> np.ndarray:
