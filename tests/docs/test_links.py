@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,13 @@ def test_lines_of_prose_have_at_most_120_characters(page: Path) -> None:
     """Lines of tables and pictures are exempt, since they cannot be wrapped."""
     long = [line for line in prose(page).splitlines() if len(line) > 120 and not re.match(r" *(\||!\[)", line)]
     assert long == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_table_is_cut_in_two(page: Path) -> None:
+    """A line of a table stands between others, and text begins after an empty line."""
+    lines = prose(page).splitlines()
+    assert [after for line, after in pairwise(lines) if line.startswith("|") and after and after[0] != "|"] == []
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
