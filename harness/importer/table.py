@@ -21,7 +21,7 @@ from harness.format.problems import Problems
 from harness.importer.stated import Stated, notes_on_rounding, read_stated, rounding_of
 from harness.parsing import BOM
 from harness.reading import read_text
-from harness.text import counted, printable
+from harness.text import counted, is_printable, printable
 from scoring import Grid, GridError
 from scoring.grid import MAX_HYPERPARAMETERS, normalise
 
@@ -180,7 +180,7 @@ def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]
     for column, name in enumerate(header):
         require_hyperparameter(path, name, (cells[column] for _, cells in lines[1:] if column < len(cells)))
     for number, cells in lines:
-        wrong = [cell for cell in cells if not cell.isprintable()]
+        wrong = [cell for cell in cells if not is_printable(cell)]
         if wrong:
             found = repr(printable(wrong[0])[:100])
             raise UserError("cells", file=f"{path}: line {number}", expected="printable text", found=found)
