@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from harness.text import may_wrap, printable_lines, safe_line
+from harness.text import is_printable, may_wrap, printable_lines, safe_line
 
 #: Width in characters of output that is not a terminal: no line is broken.
 ENDLESS = 10_000
@@ -43,7 +43,7 @@ class SafeConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the segments of an object, such as a table or a progress bar, without control characters."""
         for part in super().render(renderable, options):
-            is_safe = part.control or part.text.isprintable() or part.text == "\n"
+            is_safe = part.control or is_printable(part.text) or part.text == "\n"
             yield part if is_safe else Segment(printable_lines(part.text), part.style)
 
 

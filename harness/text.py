@@ -6,6 +6,12 @@ import textwrap
 #: Characters that control a terminal or end a line; and surrogates, which UTF-8 cannot encode.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
+#: Letters of Korean that are invisible, though Unicode counts them as printable.
+_INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0")
+
+#: First characters of formulas in spreadsheets, also in full width, and characters that spreadsheets skip.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
 #: The text that replaces a secret.
 HIDDEN = "***"
 
@@ -14,11 +20,16 @@ _WORD, _USER = re.compile(r"\S+"), re.compile(r"(:/{1,2}[^\s/:@]*):")
 _PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&;,]+)", re.IGNORECASE)
 
 
+def is_printable(text: str) -> bool:
+    """Whether all characters of a text are printable and none is an invisible letter."""
+    return text.isprintable() and (text.isascii() or _INVISIBLE.isdisjoint(text))
+
+
 def printable(text: str) -> str:
     """Replace each character that is not printable by `?`, so that a text cannot control a terminal."""
-    if text.isprintable():
+    if is_printable(text):
         return text
-    return "".join(character if character.isprintable() else "?" for character in text)
+    return "".join(character if is_printable(character) else "?" for character in text)
 
 
 def cut(text: str, longest: int) -> str:
@@ -39,7 +50,7 @@ def is_text(text: str) -> bool:
 
 def printable_lines(text: str) -> str:
     """Replace each character that is not printable by `?`, except line breaks and tabs."""
-    return "".join(one if one.isprintable() or one in "\n\t" else "?" for one in text)
+    return "".join(one if is_printable(one) or one in "\n\t" else "?" for one in text)
 
 
 def on_page(value: object) -> object:
@@ -79,7 +90,7 @@ def wrapped(line: str, width: int) -> list[str]:
 
 def not_a_formula(text: str) -> str:
     """Return a text for a cell of CSV: with an apostrophe in front if a spreadsheet would take it as a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def counted(number: int, noun: str) -> str:

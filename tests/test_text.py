@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from harness.hints import did_you_mean
-from harness.text import safe_line, size, without_passwords
+from harness.text import not_a_formula, printable, printable_lines, safe_line, size, without_passwords
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,17 @@ def test_a_size_has_a_unit_that_fits(n_bytes: int, text: str) -> None:
 )
 def test_a_password_is_hidden_up_to_the_last_at_of_its_word(text: str, shown_text: str) -> None:
     assert without_passwords(text) == shown_text
+
+
+@pytest.mark.parametrize("letter", "=+-@\uff1d\uff0b\uff0d\uff20")
+def test_a_formula_in_csv_is_text_also_in_full_width(letter: str) -> None:
+    assert not_a_formula(f"{letter}1") == f"'{letter}1"
+    assert not_a_formula(f"1{letter}1") == f"1{letter}1"
+
+
+def test_invisible_letters_are_replaced() -> None:
+    assert printable("a\u115fb\u1160c\u3164d\uffa0\ud55c") == printable_lines("a\u115fb\u1160c\u3164d\uffa0\ud55c")
+    assert printable("a\u115fb\u1160c\u3164d\uffa0\ud55c") == "a?b?c?d?\ud55c"
 
 
 @pytest.mark.parametrize("part", ["://a:", ":/a", ":", "password", "password ", "password='", "@", ":/@", "\t", "a"])

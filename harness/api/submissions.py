@@ -55,7 +55,8 @@ def settle_names(
     If the name is recorded with other files, the submission is a new version, provided that its path is recorded under
     this name, or that the user chose the name (`given`); otherwise it is refused. A name that could be mistaken for a
     recorded name is refused, too. If several submissions have equal names, or names that could be mistaken for each
-    other, all are refused. If the path of exactly one of them is recorded under its name, only the others are refused.
+    other, all are refused but at most one: the only one whose path is recorded under its name, or, if there is no such
+    path, the only one that has the name from its file or folder instead of its metadata.
 
     Returns:
         The accepted submissions, each once; a note on each submission whose version on the board will change; and a
@@ -77,17 +78,17 @@ def settle_names(
         others = [other for other in sharing.get(alike(one.name), ()) if other is not one]
         if one.is_baseline:
             settled.append(one)
-        elif others and not (is_known and not any(_is_known(other, known) for other in others)):
-            refused.append(_shares_name(one, others[0]))
+        elif others and _claim(one, known) <= _claim(rival := max(others, key=lambda it: _claim(it, known)), known):
+            refused.append(_shares_name(one, rival))
         elif before and one.digest == before[-1].submission_digest:
             settled.append(one if is_known else replace(one, source=before[-1].source))
         elif before and not given and not is_known:
             problem = f"another submission is called {one.name!r}: {before[-1].source}"
-            remedy = f"{RENAME} (--as {one.name!r} makes it a new version of the other submission)"
+            remedy = f"{RENAME}; only if both are of one author, --as {one.name!r} makes it a new version"
             refused.append(UserError(problem, file=one.source, remedy=remedy))
         elif not before and (other := similar.get(alike(one.name))):
-            problem = f"{one.name!r} could be mistaken for {other!r}, which is recorded here"
-            remedy = f"{RENAME} (--as {other!r} makes it a version of the recorded submission)"
+            problem = f"{one.name!r} could be mistaken for {other!r}, which is recorded here: {known[other][-1].source}"
+            remedy = f"{RENAME}; only if both are of one author, --as {other!r} makes it a new version"
             refused.append(UserError(problem, file=one.source, remedy=remedy))
         else:
             settled.append(one)
@@ -97,6 +98,11 @@ def settle_names(
 
 def _is_known(submission: Submission, known: Mapping[str, Sequence[Request]]) -> bool:
     return submission.source in {request.source for request in known.get(submission.name, [])}
+
+
+def _claim(submission: Submission, known: Mapping[str, Sequence[Request]]) -> tuple[bool, bool]:
+    """Return how good a submission's claim to its name is, as a value to compare."""
+    return _is_known(submission, known), not submission.is_claimed
 
 
 def _shares_name(submission: Submission, other: Submission) -> UserError:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import UserError
+from harness.format.archive import MAX_MEMBERS as KERAS_MEMBERS
 from harness.format.archive import open_archive
 from harness.format.problems import Problems
 from harness.importer.table import ImportedRow
@@ -40,7 +41,7 @@ def is_exported(path: Path) -> bool:
     with open_regular(path, links=True) as stream:
         if stream.read(len(_ZIP)) != _ZIP:
             return False
-    with open_archive(path, MAX_MEMBERS) as archive:
+    with open_archive(path, KERAS_MEMBERS if path.suffix == ".keras" else MAX_MEMBERS) as archive:
         return is_pt2(archive)
 
 

@@ -124,8 +124,8 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
 def require_free(order: ImportOrder) -> None:
     """Raise `UserError` if the task's name is not a plain name, or if a task of this name exists."""
     require_no_flat_tasks(order.out)
-    if len(order.name) > MAX_NAME or not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", order.name):
-        expected = f"at most {MAX_NAME} letters, digits, ., _ and -"
+    if len(order.name) > MAX_NAME or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", order.name):
+        expected = f"at most {MAX_NAME} letters, digits, ., _ and -, the first no . or -"
         raise UserError("name of the task", expected=expected, found=repr(order.name))
     for directory in (order.task, order.reference):
         if directory.exists():

@@ -21,9 +21,9 @@ from harness.format.problems import Problems
 from harness.importer.stated import Stated, notes_on_rounding, read_stated, rounding_of
 from harness.parsing import BOM
 from harness.reading import read_text
-from harness.text import counted, printable
+from harness.text import counted, is_printable, printable
 from scoring import Grid, GridError
-from scoring.grid import normalise
+from scoring.grid import MAX_HYPERPARAMETERS, normalise
 
 #: Names of the columns with a fixed meaning.
 FILE, WEIGHTS, INITIAL_WEIGHTS = "file", "weights", "initial_weights"
@@ -50,11 +50,13 @@ MAX_BYTES = 16 * 1024**2
 
 
 def require_header(path: Path, header: Sequence[str]) -> None:
-    """Raise `UserError` unless all columns have different names, and one is called "file".
+    """Raise `UserError` unless all columns have different names, one is called "file", and they are not too many.
 
     If the table has none of the names in `OWN`, it may be a private file. Then the message quotes only a repeated name,
     or a name similar to "file".
     """
+    if (number := sum(name not in OWN for name in header)) > MAX_HYPERPARAMETERS:
+        raise UserError("header", file=path, expected=f"at most {MAX_HYPERPARAMETERS} hyperparameters", found=number)
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
         return
@@ -178,7 +180,7 @@ def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]
     for column, name in enumerate(header):
         require_hyperparameter(path, name, (cells[column] for _, cells in lines[1:] if column < len(cells)))
     for number, cells in lines:
-        wrong = [cell for cell in cells if not cell.isprintable()]
+        wrong = [cell for cell in cells if not is_printable(cell)]
         if wrong:
             found = repr(printable(wrong[0])[:100])
             raise UserError("cells", file=f"{path}: line {number}", expected="printable text", found=found)

@@ -8,6 +8,7 @@ from harness.hints import did_you_mean
 from harness.inspector.answer import Answer
 from harness.inspector.files import is_leftover
 from harness.inspector.keys import KEYS
+from harness.names import alike
 from harness.reading import own_path
 from harness.submission.inspect import inspect, is_there
 from harness.submission.installed import find_installed, installed_measures
@@ -107,17 +108,21 @@ def _from_argument(argument: str, name: str | None) -> Submission:
 def _from_path(path: Path, given: str | None) -> Submission:
     found = inspect(path)
     metadata, problem = Metadata.from_texts(found.metadata), found.problem
-    claimed = metadata.name
-    name = (clean(claimed) if claimed else _name_of_file(path)) if given is None else given
+    claimed, own = metadata.name, _name_of_file(path)
+    name = (clean(claimed) if claimed else own) if given is None else given
     if given is None and claimed and (owner := taken(name)):
         problem = problem or f"metadata: name: expected a name of your own, found {claimed!r}: {owner}"
-        name = _name_of_file(path)
+        name = own
+    is_claimed = given is None and alike(name) != alike(own)
     require_name(name)
     source = str(own_path(path / found.folder if path.is_dir() else path))
     if not is_text(source):
         where = printable(source)
         raise UserError("cannot be recorded", file=where, expected="a path without control characters")
-    return Submission(name, dict(found.files), metadata, source=source, notes=tuple(_notes(found)), problem=problem)
+    return Submission(
+        name, dict(found.files), metadata, source=source, notes=tuple(_notes(found)), problem=problem,
+        is_claimed=is_claimed,
+    )  # fmt: skip
 
 
 def _notes(found: Answer) -> Iterator[str]:

@@ -43,6 +43,7 @@ class Submission:
     source: str = LIBRARY  #: absolute path of the file or directory, or the name of an installed measure
     notes: tuple[str, ...] = ()  #: lines for the user on how the files were read
     problem: str | None = None  #: reason why the submission cannot be run
+    is_claimed: bool = False  #: whether only the metadata have the name; the file or folder has another name
 
     @functools.cached_property
     def digest(self) -> str:

@@ -233,7 +233,13 @@ def _task_directories(root: Path) -> list[Path]:
 
 
 def _looks_like_task(directory: Path) -> bool:
-    return (directory / TRAIN.parts[0]).is_dir() or bool(TaskFiles("", directory, None).models)
+    models = TaskFiles("", directory, None).models
+    return _has_data(directory) or any(not _has_data(path) and not _exists(path / REFERENCE) for path in models)
+
+
+def _has_data(directory: Path) -> bool:
+    """Whether a directory has training data: if its name contains `model`, it is a task, not a model."""
+    return (directory / TRAIN.parts[0]).is_dir()
 
 
 def _reference_directories(task: Path) -> list[Path]:

@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,15 @@ from harness.processes import KERAS_DEFAULTS, NoAnswerError, Process, UnableErro
 from harness.processes.runtimes import QUICKEST, installed_runtime
 
 #: Seconds in which a process must start and Keras must infer the shapes of an architecture.
-SECONDS = 600.0
+SECONDS = 180.0
+
+#: Maximum number of layers in a row. Keras builds a network recursively, and Python allows 1000 levels of recursion.
+MAX_IN_A_ROW = 900
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
     """Return digest of an architecture -> its shapes, or Keras' error message; raises `UserError` if Keras fails."""
-    wanted = {architecture.digest: architecture.canonical for architecture in architectures}
+    wanted = {architecture.digest: architecture for architecture in architectures}
     entries = {digest: _cache_entry(digest) for digest in wanted}
     known = {digest: shapes for digest in wanted if (shapes := _recall(entries[digest])) is not None}
     answers: dict[str, ModelShapes | str] = {**known}
@@ -35,17 +38,28 @@ def keras_process() -> Process:
     return Process("harness.processes.shapes", installed_runtime(QUICKEST), threads=1, gpu=False)
 
 
-def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> ModelShapes | str:
+def _ask_keras(process: Process, architecture: Architecture, entry: Path) -> ModelShapes | str:
     """Ask Keras for the shapes, and cache and return them. If Keras refuses the architecture, return its message."""
+    if (number := _in_a_row(architecture.canonical["layers"])) > MAX_IN_A_ROW:
+        return f"{number} layers in a row, at most {MAX_IN_A_ROW} are allowed"
     try:
-        answer = process.ask(architecture, seconds=SECONDS)
+        answer = process.ask(architecture.canonical, seconds=SECONDS)
     except UnableError as error:
         what = "Keras could not infer the shapes of the weights"
-        raise UserError(what, found=error, remedy="run `pgdl doctor`") from error
+        raise UserError(what, file=architecture.file, found=error, remedy="run `pgdl doctor`") from error
     except NoAnswerError as error:
         return str(error)
     write_whole(entry, json.dumps(answer).encode())
     return parse_shapes(answer)
+
+
+def _in_a_row(layers: Sequence[dict[str, Any]]) -> int:
+    """Return the number of layers from the input to the output, on the path through the first input of each layer."""
+    numbers = [0]  # position -1, the input, is the first entry
+    for position, layer in enumerate(layers):
+        first, *_ = layer.get("inputs", [position - 1]) or [-1]
+        numbers.append(numbers[first + 1] + 1)
+    return numbers[-1]
 
 
 def _cache_entry(digest: str) -> Path:

@@ -41,8 +41,7 @@ def test_scores_of_records_and_predictions_are_rounded_say_so_and_name_no_model(
     ended = pgdl("score", "--predictions", "mine", "--reference", hidden)
     assert ended.out.startswith("mine: score 29.5\n")
     for command in ("score", "board", "board --format json", "score --format json"):
-        said = pgdl(*command.split()).out
-        assert [text for text in ("model_", "CRASH") if text in said] == []
+        assert "model_" not in pgdl(*command.split()).out
 
 
 def test_the_organiser_can_see_all_digits_with_a_warning_that_names_no_open_task(pgdl: Pgdl, hidden: Path) -> None:

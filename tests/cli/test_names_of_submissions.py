@@ -53,7 +53,7 @@ def test_another_file_of_the_same_name_is_refused(folder: Path, records: Records
         run(theirs, records)
     assert str(error.value) == (
         f"{theirs}: another submission is called 'margin': {mine}; "
-        "rename it, or name it with --as NAME (--as 'margin' makes it a new version of the other submission)"
+        "rename it, or name it with --as NAME; only if both are of one author, --as 'margin' makes it a new version"
     )
     thief = submission(folder / "thief" / "complexity.py", "2.0").parent
     (thief / "metadata").write_text("name: margin\n")
@@ -77,7 +77,7 @@ def test_a_copy_elsewhere_owns_nothing(folder: Path, records: Records) -> None:
 @pytest.mark.parametrize("name", ["Sharp", "sharp.", "sha-rp", "sharp_"])
 def test_a_name_that_could_be_mistaken_is_refused(name: str, folder: Path, records: Records) -> None:
     run(submission(folder / "a.py"), records, "sharp")
-    with pytest.raises(UserError, match="could be mistaken for 'sharp'"):
+    with pytest.raises(UserError, match=f"could be mistaken for 'sharp', which is recorded here: {folder}/a.py; "):
         run(submission(folder / "b.py", "2.0"), records, name)
 
 
@@ -98,3 +98,29 @@ def test_of_submissions_that_share_a_name_only_the_recorded_one_is_accepted(
     run(paths[1], records)
     submission(paths[1], "3")
     assert settle(*paths) == ([second], [first])
+
+
+@pytest.mark.parametrize("claim", ["honest", "Hone-st"])
+def test_a_name_in_metadata_takes_no_name_from_a_file_of_the_same_command(
+    claim: str, folder: Path, records: Records
+) -> None:
+    """Otherwise, a participant could have another participant left out."""
+    honest, *thieves = (folder / place for place in ("honest", "1", "2"))
+    for place in (honest, *thieves):
+        submission(place / "complexity.py", place.name if place in thieves else "0")
+    (honest / "metadata").write_text("name: Honest\n")
+    for thief in thieves:
+        (thief / "metadata").write_text(f"name: {claim}\n")
+
+    def settle(*paths: Path) -> list[str]:
+        found = [find_submission(str(path)) for path in paths]
+        settled, _, refused = settle_names(found, records, given=False)
+        assert len(settled) + len(refused) == len(paths)
+        return [one.source for one in settled]
+
+    assert settle(honest, *thieves) == settle(*thieves, honest) == [str(honest)]
+    assert settle(*thieves) == []
+    submission(folder / "elsewhere" / "honest.py", "3")
+    assert settle(honest, folder / "elsewhere" / "honest.py") == []
+    run(thieves[0], records)
+    assert settle(honest, thieves[0]) == [str(thieves[0])], "who has the name already keeps it"

@@ -50,6 +50,13 @@ def test_names_of_hyperparameters_are_no_results_nor_is_the_name_of_a_loss_funct
     assert table("file,loss\nm0.keras,mse\nm1.keras,hinge\n").grid.values == {"loss": ("mse", "hinge")}
 
 
+def test_too_many_columns_are_refused_by_the_header_alone(table, monkeypatch):
+    monkeypatch.setattr("harness.importer.table.require_hyperparameter", None)
+    columns = ",".join(f"a{number}" for number in range(101))
+    with pytest.raises(UserError, match=r"header: expected at most 100 hyperparameters, found 101$"):
+        table(f"file,train_accuracy,{columns}\n")
+
+
 NOTE = "seconds has {} values in 8 models, as results or row numbers do: is it a hyperparameter?"
 
 

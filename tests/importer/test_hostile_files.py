@@ -85,6 +85,7 @@ ARCHIVES = {
     "a bomb": (zipped(bomb), "members together: expected at most 100 times the archive's size, found"),
     "truncated": (truncated, "m3.keras: damaged: expected a whole zip archive"),
     "many members": (keras_file(**{str(n): "" for n in range(2000)}), "too many members: expected at most 1000"),
+    "far too many": (keras_file(**{str(n): "" for n in range(20_001)}), "too many members: expected at most 1000"),
     "many units": (keras_file(sequential(dense(10**9), dense(10**9), dense(3))), "shape (4, 1000000000), found (4, 6)"),
     "more units than numbers": (keras_file(sequential(dense(10**30), dense(3))), "found (4, 6)"),
     "another model": (keras_file(weights=hdf5(weights_of(1, 6, 3))), "kernel: expected shape (6, 6), found (6, 3)"),

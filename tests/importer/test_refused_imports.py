@@ -83,9 +83,9 @@ def test_broken_tables(name, folder, refused):
 
 
 def test_names_of_tasks(refused):
-    expected = "name of the task: expected at most 200 letters, digits, ., _ and -, found"
-    for name in ("../x", 300 * "x"):
-        assert f"{expected} '{name}'" in refused("--name", name)
+    expected = "name of the task: expected at most 200 letters, digits, ., _ and -, the first no . or -, found"
+    for name in ("../x", 300 * "x", "-x", ".x"):
+        assert f"{expected} '{name}'" in refused(f"--name={name}")
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "0", "-1", "1e-300"])

@@ -1,10 +1,13 @@
 """Tests of broken architectures and reference data: a line names the file, the expected and the found content."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from throwaway import dense_weights, edit_json, write_json, write_weights
 
 from harness.format.reference import read_reference
+from harness.task import shapes
 
 FILE = "model_3/config.json"
 
@@ -269,6 +272,35 @@ BROKEN_REFERENCES = [
     ("true", accuracy("test_acc", True), "expected a number in [0, 1], found true"),
     ("missing", drop("4", "metrics", "test_acc"), "expected a number in [0, 1], found none"),
 ]
+
+
+def in_a_row(number, *last):
+    """Return a function that writes a network of `number` dense layers, and further layers."""
+    layers = [*[{"layer_name": "Dense", "units": 4}] * number, *last]
+    return content(lambda config: config.update(model_config=layers, input_shape=[4]))
+
+
+def test_a_network_too_deep_for_keras_is_refused_before_keras_builds_it(refused, monkeypatch, task):
+    monkeypatch.setattr(shapes, "keras_process", nullcontext)  # no process
+    in_a_row(1000)(task)
+    refused(task, FILE, "refused by Keras: found 1000 layers in a row, at most 900 are allowed")
+
+
+@pytest.mark.rest
+def test_a_wrong_layer_behind_many_others_is_found_soon(refused, monkeypatch, task):
+    """A `Sequential` model, which Keras builds anew after each added layer, would need several minutes."""
+    monkeypatch.setattr(shapes, "SECONDS", 60.0)
+    in_a_row(899, {"layer_name": "Conv2D", "filters": 4, "kernel_size": 3})(task)
+    refused(task, FILE, "refused by Keras: found layer 899 (Conv2D): Input 0")
+
+
+def test_a_network_on_which_keras_is_busy_too_long_ends_the_command_with_its_file(pgdl, monkeypatch, task):
+    monkeypatch.setattr(shapes, "SECONDS", 1e-6)
+    in_a_row(123)(task)
+    assert pgdl("task", "validate", task).refusal() == (
+        f"pgdl: {task / FILE}: Keras could not infer the shapes of the weights: found no answer within 1e-06 s; "
+        "run `pgdl doctor`\n"
+    )
 
 
 ALL = [(file, case) for file, cases in ((FILE, CASES), (REFERENCE, BROKEN_REFERENCES)) for case in cases]

@@ -35,6 +35,16 @@ def test_both_layouts_are_valid_and_the_directory_may_be_the_task_itself(tmp_pat
     assert pgdl("task", "validate", ".").lines == pgdl("task", "validate", "--tasks", ".").lines == tiny
 
 
+@pytest.mark.parametrize(("layout", "places"), [("flat", [""]), ("full", ["", "input_data", "reference_data"])])
+def test_a_task_is_no_model_whatever_its_name(tmp_path, layout, places):
+    """`pgdl task import models.csv` makes a task of the name `models`."""
+    for name in ("models", "tiny"):
+        make_task(tmp_path, layout=layout, name=name)
+    for place in places:
+        found = TaskDirectory(tmp_path / place).all()
+        assert [(task.name, task.reference is not None) for task in found] == [("models", True), ("tiny", True)]
+
+
 def test_a_task_without_reference_is_not_hidden_for_that(tmp_path, pgdl):
     make_task(tmp_path, reference=False)
     outcome = pgdl("task", "validate", tmp_path)

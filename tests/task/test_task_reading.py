@@ -221,7 +221,8 @@ def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch, new_processes, t
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "executable", "false")
     assert pgdl("task", "validate", tmp_path).refusal() == (
-        "pgdl: Keras could not infer the shapes of the weights: found exit code 1; run `pgdl doctor`\n"
+        f"pgdl: {task / 'model_0/config.json'}: Keras could not infer the shapes of the weights: found exit code 1; "
+        "run `pgdl doctor`\n"
     )
 
 

@@ -28,7 +28,7 @@ PROBLEMS = {
     "no examples": r"train: expected at least 1 example, found none",
     "weights": r"models\[0\]: 5\.weight: expected finite numbers",
     "no test": r"models\[0\]: test_accuracy: expected a value, found none; state it, or give test data$",
-    "name": r"name of the task: expected at most 200 letters, digits, \., _ and -, found '\.\./x y'",
+    "name": r"name of the task: expected at most 200 letters, digits, \., _ and -, the first no \. or -, found '\.\./",
     "list": r"models\[0\]: hyperparameters: width: expected a number, text or a truth value, found list",
     "nan": r"models\[0\]: width: expected text or a finite number, found nan",
     "tensor": r"hyperparameters: header: .*'test_acc'",
