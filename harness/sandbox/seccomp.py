@@ -3,7 +3,8 @@
 The filter does not list the allowed calls instead, because not all calls that TensorFlow needs are known.
 
 Denied calls fail with EPERM. Calls in `NOT_THERE` fail with ENOSYS, as on an old kernel, and libraries then use other
-calls. A call through a foreign ABI (32-bit, x32) kills the process.
+calls. Calls in `ATTRIBUTES` fail with ENOTSUP, as on a file system without attributes, and libraries then do without
+these. A call through a foreign ABI (32-bit, x32) kills the process.
 """
 
 import errno
@@ -24,7 +25,7 @@ DENIED = (
     "kexec_load", "keyctl", "landlock_create_ruleset", "memfd_secret", "mount", "mount_setattr", "move_mount",
     "mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink", "msgctl", "msgget",
     "msgrcv", "msgsnd", "name_to_handle_at", "open_by_handle_at", "open_tree", "perf_event_open", "personality",
-    "pidfd_getfd", "pivot_root", "process_madvise", "process_vm_readv", "process_vm_writev", "ptrace",
+    "pidfd_getfd", "pidfd_open", "pivot_root", "process_madvise", "process_vm_readv", "process_vm_writev", "ptrace",
     "quotactl", "quotactl_fd", "reboot", "request_key", "semctl", "semget", "semop", "semtimedop",
     "setdomainname", "sethostname", "setns", "settimeofday", "shmat", "shmctl", "shmdt", "shmget", "swapoff",
     "swapon", "syslog", "umount2", "unshare", "userfaultfd",
@@ -43,8 +44,12 @@ DENIED_ON_CPU = ("memfd_create", "sysinfo")
 #: page cache.
 NOT_THERE = ("clone3", "flock", "preadv2", "pwritev2")
 
+#: System calls that read attributes of a file. Landlock allows them on every path.
+ATTRIBUTES = ("getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr")
+
 #: Numbers of the system calls since Linux 6.5 and of future system calls, equal on every architecture. libseccomp does
-#: not know all their names. Some do the same as denied older calls (`setxattrat`, `file_setattr`, `open_tree_attr`).
+#: not know all their names. Some do the same as denied older calls (`setxattrat`, `getxattrat`, `file_setattr`,
+#: `open_tree_attr`).
 NEWER = range(451, 512)
 
 #: `clone` flags that create namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME), and CLONE_PARENT, with
@@ -73,6 +78,10 @@ LOCKS = (6, 7, 37, 38)
 #: Socket options (SO_COOKIE, SO_NETNS_COOKIE at the level SOL_SOCKET) whose values are counters of the whole machine.
 SOL_SOCKET, COUNTED_NUMBERS = 1, (57, 71)
 
+#: Socket options of SOL_SOCKET (SO_PASSPIDFD to set, SO_PEERPIDFD to get) that give a descriptor of the process at the
+#: other end, which for a worker is the harness.
+DESCRIPTORS_OF_PROCESSES = {"setsockopt": 76, "getsockopt": 77}
+
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MEMORY_MERGE = 1, 4, 67
 
 #: Also denied to a worker without namespaces of its own, which may run as the harness' user: creating or naming a
@@ -88,9 +97,16 @@ DENIED_WITHOUT_NAMESPACES = (
 #: generic, ext4 and XFS (f, v, X), FAT (r), btrfs, bcachefs, f2fs.
 FILE_SYSTEM_REQUESTS = (0x66, 0x76, 0x58, 0x72, 0x94, 0xBC, 0xF5)
 
-#: System calls that change scheduling or limits of a process -> first arguments that mean the calling process.
+#: System calls that read or change facts of a process -> first arguments that mean the calling process. Left out are
+#: `sched_getaffinity`, `sched_getparam` and `sched_getscheduler`, which thread pools call with IDs of their threads.
 OWN_ONLY = {
+    "getpgid": (0,),
+    "getsid": (0,),
+    "getpriority": (0, 0),
+    "ioprio_get": (1, 0),
     "prlimit64": (0,),
+    "sched_getattr": (0,),
+    "sched_rr_get_interval": (0,),
     "sched_setaffinity": (0,),
     "sched_setattr": (0,),
     "sched_setparam": (0,),
@@ -98,6 +114,11 @@ OWN_ONLY = {
     "setpriority": (0, 0),
     "ioprio_set": (1, 0),
 }
+
+#: System calls with a clock as their first argument. A clock can be the processor time of any process: its number is
+#: then negative and contains the process ID. The clock of a thread also has the bit 4, and works in its process only.
+OF_CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
+KIND_OF_CLOCK, CLOCK_OF_A_PROCESS = 0x80000004, 0x80000000
 
 
 @cache
@@ -125,6 +146,8 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
                 raise
     for call in (*NOT_THERE, *NEWER):
         rules.add_rule(seccomp.ERRNO(errno.ENOSYS), call)
+    for call in ATTRIBUTES:
+        rules.add_rule(seccomp.ERRNO(errno.ENOTSUP), call)
     for flag in CLONE_FLAGS:
         rules.add_rule(denied, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
     if not gpu:  # CUDA needs such memory
@@ -143,8 +166,9 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
             rules.add_rule(denied, call, _low(seccomp, position, value))
     for command in LOCKS:
         rules.add_rule(seccomp.ERRNO(errno.ENOLCK), "fcntl", _low(seccomp, 1, command))
-    for number in COUNTED_NUMBERS:
-        rules.add_rule(denied, "getsockopt", _low(seccomp, 1, SOL_SOCKET), _low(seccomp, 2, number))
+    options = [*DESCRIPTORS_OF_PROCESSES.items(), *(("getsockopt", number) for number in COUNTED_NUMBERS)]
+    for call, option in options:
+        rules.add_rule(denied, call, _low(seccomp, 1, SOL_SOCKET), _low(seccomp, 2, option))
     # A worker must die with the harness, so it must not clear its parent-death signal. A worker that became undumpable
     # would deny the harness, which may be the same user, access to its memory.
     for option, only in ((PR_SET_PDEATHSIG, signal.SIGKILL), (PR_SET_DUMPABLE, 1)):
@@ -165,6 +189,8 @@ def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
     for name, own in OWN_ONLY.items():
         for position, value in enumerate(own):
             rules.add_rule(denied, name, seccomp.Arg(position, seccomp.NE, value))
+    for name in OF_CLOCKS:
+        rules.add_rule(denied, name, seccomp.Arg(0, seccomp.MASKED_EQ, KIND_OF_CLOCK, CLOCK_OF_A_PROCESS))
 
 
 def _export(rules: Any) -> bytes:

@@ -16,16 +16,17 @@ LIBC.syscall.restype = ctypes.c_long  # an address may be the answer
 
 #: Numbers of x86-64, for calls that libc gives no function for.
 CLONE, CLONE3, PRCTL, IOCTL, FCNTL, KEYCTL, IO_URING_SETUP = 56, 435, 157, 16, 72, 250, 425
-MEMFD_CREATE, MEMFD_SECRET, PIDFD_GETFD, PERF_EVENT_OPEN, USERFAULTFD = 319, 447, 438, 298, 323
+MEMFD_CREATE, MEMFD_SECRET, PIDFD_GETFD, PERF_EVENT_OPEN, USERFAULTFD, PIDFD_OPEN = 319, 447, 438, 298, 323, 434
 PROCESS_VM_READV, KCMP, MQ_OPEN, OPEN_TREE, NAME_TO_HANDLE_AT = 310, 312, 240, 428, 303
 MMAP, MADVISE, MINCORE, READAHEAD, FADVISE64, PREADV2, SYSINFO, GETSOCKOPT = 9, 28, 27, 187, 221, 327, 99, 55
+SETSOCKOPT, GETXATTR, LGETXATTR, FGETXATTR, LISTXATTR, LLISTXATTR, FLISTXATTR = 54, 191, 192, 193, 194, 195, 196
 SPLICE, TEE, VMSPLICE, IO_SETUP, USTAT, CACHESTAT = 275, 276, 278, 206, 136, 451
 
 AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK, SOCK_STREAM, SOCK_RAW = 1, 2, 16, 40, 1, 3
 CLONE_NEWUSER, CLONE_NEWNS, CLONE_THREAD, CLONE_PARENT = 0x10000000, 0x20000, 0x10000, 0x8000
 SHARED, PRIVATE, ANONYMOUS, HUGE = 1, 2, 0x20, 0x40000
 MADV_NORMAL, MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE = 0, 12, 20, 21, 25
-SOL_SOCKET, SO_TYPE, SO_COOKIE = 1, 3, 57
+SOL_SOCKET, SO_TYPE, SO_PASSCRED, SO_COOKIE, SO_PASSPIDFD, SO_PEERPIDFD = 1, 3, 16, 57, 76, 77
 TIOCSTI, TIOCLINUX, TCGETS = 0x5412, 0x541C, 0x5401
 PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_MEMORY_MERGE, SIGKILL = 1, 3, 67, 9
 F_SETLK, F_OFD_SETLKW, F_GETFD, F_GETLK, F_OFD_GETLK, F_GETLEASE, F_GET_RW_HINT, F_SET_RW_HINT = (
@@ -74,10 +75,20 @@ CALLS = {
     "ustat": lambda: raw(USTAT, 0, 0),
     "cookie of a socket": lambda: raw(GETSOCKOPT, -1, SOL_SOCKET, SO_COOKIE, 0, 0),
     "type of a socket": lambda: raw(GETSOCKOPT, -1, SOL_SOCKET, SO_TYPE, 0, 0),
+    "process at the other end": lambda: raw(GETSOCKOPT, -1, SOL_SOCKET, SO_PEERPIDFD, 0, 0),
+    "process that sends": lambda: raw(SETSOCKOPT, -1, SOL_SOCKET, SO_PASSPIDFD, 0, 0),
+    "user that sends": lambda: raw(SETSOCKOPT, -1, SOL_SOCKET, SO_PASSCRED, 0, 0),
     "lock": lambda: raw(FCNTL, 0, F_SETLK, 0),
     "wait for a lock": lambda: raw(FCNTL, 0, F_OFD_SETLKW, 0),
     "kcmp": lambda: raw(KCMP, os.getpid(), os.getpid(), 12345, 0, 0),
     "pidfd_getfd": lambda: raw(PIDFD_GETFD, -1, 0, 0),
+    "pidfd_open": lambda: raw(PIDFD_OPEN, os.getpid(), 0),
+    "getxattr": lambda: raw(GETXATTR, 0, 0, 0, 0),
+    "lgetxattr": lambda: raw(LGETXATTR, 0, 0, 0, 0),
+    "fgetxattr": lambda: raw(FGETXATTR, -1, 0, 0, 0),
+    "listxattr": lambda: raw(LISTXATTR, 0, 0, 0),
+    "llistxattr": lambda: raw(LLISTXATTR, 0, 0, 0),
+    "flistxattr": lambda: raw(FLISTXATTR, -1, 0, 0),
     "mq_open": lambda: raw(MQ_OPEN, 0, 0),
     "open_tree": lambda: raw(OPEN_TREE, -1, 0, 12345),
     "name_to_handle_at": lambda: raw(NAME_TO_HANDLE_AT, -1, 0, 0, 0, 12345),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import landlockpy
+import pyseccomp
 import pytest
 
 from harness.sandbox.bubblewrap import interpreter
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this 
 
 #: Confines itself, then tries each expression; prints the expressions that were refused with a system error.
 PROBE = """
-import fcntl, json, os, resource, signal, socket, sys
+import ctypes, fcntl, json, os, resource, shutil, signal, socket, sys, threading, time
 from harness.worker.confinement import filter_system_calls, give_up_privileges
 from harness.worker.landlock import confine
 order = json.loads(sys.argv[1])
@@ -30,6 +31,9 @@ give_up_privileges(None)
 confine(order["places"])
 if order["filter"]:
     filter_system_calls(bytes.fromhex(order["filter"]))
+def call(*numbers):
+    if ctypes.CDLL(None).syscall(*numbers, bytes(64), 48, 0) < 0:
+        raise OSError
 def refused(expression):
     try:
         eval(expression)
@@ -47,6 +51,12 @@ def refusals(places: dict[str, list[str]], tries: list[str], program: bytes = b"
     done = subprocess.run([sys.executable, "-c", PROBE, order], capture_output=True, text=True, cwd=Path.cwd())
     assert done.returncode == 0, done.stderr
     found: dict[str, bool] = json.loads(done.stdout)
+    return found
+
+
+def number(name: str) -> int:
+    """Return the number of a system call on this machine."""
+    found: int = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)
     return found
 
 
@@ -121,6 +131,26 @@ def test_the_filter(tmp_path: Path, places: dict[str, list[str]]) -> None:
         f"os.chown('{own}', -1, os.getgid())": True,
         f"os.utime('{tmp_path}/other/file')": True,
         f"os.setxattr('{tmp_path}/other/file', 'user.mark', b'x')": True,
+        f"os.listxattr('{tmp_path}/other/file')": True,
+        "os.pidfd_open(own)": True,
+        "os.getsid(parent)": True,
+        "os.getsid(0)": False,
+        "os.getpgid(parent)": True,
+        "os.getpgid(0)": False,
+        "os.getpriority(os.PRIO_PROCESS, parent)": True,
+        "os.getpriority(os.PRIO_USER, 0)": True,
+        "os.getpriority(os.PRIO_PROCESS, 0)": False,
+        "os.sched_rr_get_interval(parent)": True,
+        "os.sched_rr_get_interval(0)": False,
+        f"call({number('ioprio_get')}, 1, parent)": True,
+        f"call({number('ioprio_get')}, 1, 0)": False,
+        f"call({number('sched_getattr')}, parent)": True,
+        f"call({number('sched_getattr')}, 0)": False,
+        "time.clock_gettime(~parent << 3 | 2)": True,
+        "time.clock_getres(~parent << 3 | 2)": True,
+        "time.process_time()": False,
+        "time.thread_time()": False,
+        "time.clock_gettime(time.pthread_getcpuclockid(threading.get_ident()))": False,
         f"fcntl.ioctl(os.open('{own}', os.O_RDONLY), {FS_IOC_GETFLAGS}, bytes(8))": True,
         f"fcntl.ioctl(os.open('{own}', os.O_RDONLY), {FIONREAD}, bytes(4))": False,
         "resource.prlimit(parent, resource.RLIMIT_NOFILE, (64, 64))": True,
@@ -130,12 +160,21 @@ def test_the_filter(tmp_path: Path, places: dict[str, list[str]]) -> None:
         "os.nice(1)": False,
         "os.sched_setaffinity(parent, {0})": True,
         "os.sched_setaffinity(0, os.sched_getaffinity(0))": False,
+        "os.sched_getaffinity(threading.get_native_id())": False,
+        "os.sched_getscheduler(threading.get_native_id())": False,
+        "os.sched_getparam(threading.get_native_id())": False,
         "os.sched_setscheduler(parent, os.SCHED_IDLE, os.sched_param(0))": True,
     }
     assert refusals(places, list(expected), filter_program(gpu=False, namespaces=False)) == expected
 
 
 def test_bubblewraps_filter_has_none_of_that(tmp_path: Path, places: dict[str, list[str]]) -> None:
-    tries = ["socket.socket(socket.AF_UNIX)", f"os.chmod('{tmp_path}/scratch/file', 0o700)"]
+    own = f"{tmp_path}/scratch/file"
+    tries = [
+        "socket.socket(socket.AF_UNIX)",
+        f"os.chmod('{own}', 0o700)",
+        f"shutil.copy2('{own}', '{own}.copy')",
+        "os.getsid(parent)",
+    ]
     assert not any(refusals(places, tries, filter_program(gpu=False)).values())
     assert os.access(tmp_path / "scratch" / "file", os.X_OK)

@@ -7,12 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
+from errno import ENOTSUP, errorcode
 from pathlib import Path
 
 import pytest
 
 from harness.sandbox.running_sandbox import memory_file
-from harness.sandbox.seccomp import filter_program
+from harness.sandbox.seccomp import ATTRIBUTES, filter_program
 
 PROBE = Path(__file__).with_name("seccomp_probe.py")
 BWRAP = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
@@ -23,7 +24,9 @@ ANSWERS = {
         ["socket of this machine", "die with the harness", "prctl PR_GET_DUMPABLE", "fcntl F_GETFD", "a thread",
          "private memory", "madvise normal"], "fine",
     ),
-    "ioctl TCGETS": "ENOTTY", "type of a socket": "EBADF",  # the kernel's own, because of the probe's arguments
+    # the kernel's own, because of the probe's arguments
+    "ioctl TCGETS": "ENOTTY", "type of a socket": "EBADF", "user that sends": "EBADF",
+    **dict.fromkeys(ATTRIBUTES, errorcode[ENOTSUP]),  # which `shutil.copystat` accepts
     "lock": "ENOLCK", "wait for a lock": "ENOLCK",
     "preadv2": "ENOSYS", "clone3": "ENOSYS",  # libc then uses preadv and clone
     "a call since Linux 6.5": "ENOSYS",
@@ -33,6 +36,7 @@ ANSWERS = {
 OWN = {
     "lock": ["EFAULT"], "wait for a lock": ["EFAULT"], "preadv2": ["EBADF"], "clone3": ["EINVAL"],
     "a call since Linux 6.5": ["EBADF", "ENOSYS"],
+    **{call: ["EFAULT", "EBADF"] for call in ATTRIBUTES},
 }  # fmt: skip
 
 #: Refused to an ordinary user by many kernels anyway, so that only the filter's own answer can be looked at.

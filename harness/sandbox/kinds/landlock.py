@@ -55,9 +55,11 @@ REMOVAL_S = 30.0
 MISSING = (
     "workers of an ordinary user, and of root without capabilities, run as that user: only Landlock and the filter "
     "protect your files and processes",
-    "process IDs are the machine's: a call can count the processes that start before it and during it",
+    "process IDs are the machine's: a call can count the processes that start before it and during it, see when a "
+    "process ends, and read its scheduling policy and its set of processors",
     "the machine's name is not hidden, nor is the path of your cache",
-    "a call can ask for the existence, size and times of any file whose path it guesses, but not for its content",
+    "a call can ask for the existence, size, times, owner and mode of any file whose path it guesses, and for the "
+    "target of a link, but not for a file's content",
     "reading a file that calls share may update its access time, which a later call can see",
     "scratch space is on your disk; its size and number of files are watched, not bounded",
     "the memory watch alone enforces the memory limit, even where the kernel could enforce it",

@@ -5,10 +5,11 @@ import os
 import platform
 import re
 import signal
+import socket
 import time
 
 from attack_suite import expected
-from tools import processes
+from tools import attempt, processes
 
 #: mov edi, 2 (AF_INET); mov esi, 1; xor edx, edx; mov eax, 41 (socket); syscall; again: mov eax, 34 (pause); syscall
 CODE = bytes.fromhex("bf02000000 be01000000 31d2 b829000000 0f05 b822000000 0f05 ebf7")
@@ -60,6 +61,46 @@ def m_environments(model, dataset):
         for secret in (b"SECRET_TOKEN", b"PGDL_", b"@TASK@"):
             if secret in content:
                 print(f"BREACH: {path} holds {secret}")
+
+
+SYSCALL = ctypes.CDLL(None, use_errno=True).syscall
+FACTS = {
+    "session": os.getsid,
+    "group": os.getpgid,
+    "priority": lambda pid: os.getpriority(os.PRIO_PROCESS, pid),
+    "time slice": os.sched_rr_get_interval,
+    "processor time": lambda pid: time.clock_gettime(~pid << 3 | 2),
+    "precision of its clock": lambda pid: time.clock_getres(~pid << 3 | 2),
+    "wait for its clock": lambda pid: done(SYSCALL(CLOCK_NANOSLEEP, ~pid << 3 | 2, 0, bytes(16), 0)),
+    "timer on its clock": lambda pid: done(SYSCALL(TIMER_CREATE, ~pid << 3 | 2, None, bytes(8))),
+    "priority of its reads": lambda pid: done(SYSCALL(IOPRIO_GET, 1, pid)),
+    "scheduling": lambda pid: done(SYSCALL(SCHED_GETATTR, pid, bytes(64), 48, 0)),
+}
+CLOCK_NANOSLEEP, TIMER_CREATE, IOPRIO_GET, SCHED_GETATTR = 230, 222, 252, 315
+SO_PASSPIDFD, SO_PEERPIDFD = 76, 77
+
+
+def done(result):
+    if result < 0:
+        raise OSError
+
+
+@expected("OK")
+def m_facts_of_processes(model, dataset):
+    """Asks the kernel about processes outside the call: by ID, and by a descriptor, which also tells their end."""
+    attempt("descriptor of a process", lambda: os.pidfd_open(os.getpid()))
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            channel = socket.socket(fileno=os.dup(int(name)))
+        except OSError:
+            continue
+        attempt("descriptor of the harness", lambda: channel.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD))
+        attempt("descriptors of senders", lambda: channel.setsockopt(socket.SOL_SOCKET, SO_PASSPIDFD, 1))
+    if os.environ["TMPDIR"] == "/tmp":
+        return  # in a namespace, which has no IDs of others
+    for pid in (1, os.getppid()):
+        for name, read in FACTS.items():
+            attempt(f"{name} of {pid}", lambda: read(pid))
 
 
 @expected("OK")

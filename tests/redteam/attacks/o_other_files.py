@@ -10,6 +10,14 @@ from tools import attempt, call_all, processes
 
 
 @expected("OK")
+def o_attributes(model, dataset):
+    """Lists the extended attributes of files by their true paths, which are not mounted."""
+    for path in ("@TASK@/single/model_0/config.json", "@CACHE@/staged", "/etc/passwd"):
+        for follow in (True, False):
+            attempt(f"attributes of {path}", lambda: os.listxattr(path, follow_symlinks=follow))
+
+
+@expected("OK")
 def o_file_handles(model, dataset):
     """Opens files by handle instead of by path. That needs a capability, and the system calls are refused."""
     libc = ctypes.CDLL(None, use_errno=True)
