@@ -33,7 +33,7 @@ NEEDED = 6
 
 #: System directories that a worker may read and execute, if they exist.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
-SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives")
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/proc/cpuinfo")  # XLA fails without the last
 DEVICES = ("/dev/null",)
 SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 
@@ -57,7 +57,7 @@ MISSING = (
     "protect your files and processes",
     "process IDs are the machine's: a call can count the processes that start before it and during it, see when a "
     "process ends, and read its scheduling policy and its set of processors",
-    "the machine's name is not hidden, nor is the path of your cache",
+    "the machine's name is not hidden, nor are the path of your cache and the present clock rates of the processors",
     "a call can ask for the existence, size, times, owner and mode of any file whose path it guesses, and for the "
     "target of a link, but not for a file's content",
     "reading a file that calls share may update its access time, which a later call can see",

@@ -51,6 +51,12 @@ def control_gradients(model, dataset):
 
 
 @expected("OK", runtime="jax", value=1.0)
+def control_reduction_of_jax(model, dataset):
+    """Adds many numbers in XLA, whose kernels for this read /proc/cpuinfo."""
+    return float(jax.numpy.ones((16, 8, 8, 16)).sum(axis=(1, 2)).mean() / 64)
+
+
+@expected("OK", runtime="jax", value=1.0)
 def control_gradients_of_jax(model, dataset):
     """Computes gradients of each example's loss by the input, compiled and vectorized by JAX."""
 
