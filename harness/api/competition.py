@@ -177,7 +177,7 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
     """Return notes on records that a run could not write into the database, and on calls from different machines."""
     lines = []
     if has_unwritten(records):
-        lines.append(f"{records.name} lacks records that an earlier run kept aside; the next pgdl run adds them")
+        lines.append("the database lacks records that an earlier run kept aside; the next pgdl run adds them")
     classes = machine_classes(records, [row.key for calls in shown for row in calls.rows.values()])
     if len(classes) > 1:
         differ = "calls were made on different machines, so values may differ in their last digits"

@@ -66,10 +66,11 @@ def remark_on_missing_values(rows: Sequence[Row]) -> list[str]:
     """
     lacking = {row.label: row.failures - Counter({MISSING: row.stale}) for row in rows}
     named = [f"{label} ({counted(failures)})" for label, failures in lacking.items() if failures]
-    outcomes = {outcome for failures in lacking.values() for outcome in failures}
-    advice = ["a repeated run makes missing calls"] if MISSING in outcomes else []
-    advice += ["pgdl report says why calls failed"] if outcomes - {MISSING} else []
-    return [f"without a value for every model: {abbreviated(named)}; {', '.join(advice)}"] if named else []
+    explained = {outcome for row in rows for outcome in row.public_failures} - {MISSING}
+    advice = ["a repeated run makes missing calls"] if any(MISSING in found for found in lacking.values()) else []
+    advice += ["pgdl report says why calls failed"] if explained else []
+    said = "; ".join(filter(None, (abbreviated(named), ", ".join(advice))))
+    return [f"without a value for every model: {said}"] if named else []
 
 
 def beside_chance(may_be_chance: bool | None) -> str:

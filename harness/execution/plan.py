@@ -82,7 +82,7 @@ def plan_calls(
     repeats: int = 0,
     left_out: Collection[tuple[str, str]] = (),
 ) -> list[PlannedCall]:
-    """Return all calls, sorted by submission, then task. The calls on a task are in a secret random order.
+    """Return all calls, by submission, then task, in the given order. The calls on a task are in a secret random order.
 
     If a submission knew the order, it could tell by the time which model it is called on. The order is drawn anew for
     each plan, submission and task. No value depends on it.

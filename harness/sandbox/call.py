@@ -120,7 +120,10 @@ class Call:
             self._worker.kill()
 
     def finish(self, ended: Ended) -> CallResult:
-        """Kill the sandbox, call `self.killed`, and wait for the sandbox's end. Return `ended` as the call's result."""
+        """Kill the sandbox, call `self.killed`, and wait for the sandbox's end. Return the call's result.
+
+        The result is `ended`, unless memory ran out or the sandbox survived.
+        """
         self.is_over = True
         self._watch.close()
         if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker

@@ -106,7 +106,7 @@ class SiteSettings(_Model):
     submissions: list[SubmissionFacts]  #: the rows of the board, in any order
     withheld: dict[str, WithheldResults]  #: `row_key` -> results on hidden tasks; empty without a hidden task
     hidden_scored: list[str]  #: the hidden tasks that can have an official score
-    remarks: list[str]  #: as `Board.remarks`
+    remarks: list[str]  #: the remarks of `Board.published`
     title: str
     organiser: str  #: who runs the board; may be empty
     columns: list[str] = []  #: keys of the columns that `--columns` adds

@@ -10,8 +10,7 @@ from sklearn.metrics import davies_bouldin_score
 def complexity(model, dataset):
     """Return the product of `scatter` and 0.01 + `mixup_error`; a larger product predicts a larger gap.
 
-    A sum would depend on the scales of both numbers. A product does not, since only the ranks of the models matter. The
-    summand 0.01 keeps `scatter` in the product if all midpoints are classified correctly.
+    Numbers of different scales cannot be added, but can be multiplied, since only the ranks of the models matter.
     """
     inputs, labels = next(iter(dataset.take(1000).batch(1000)))
     inputs, labels = inputs.numpy(), labels.numpy()

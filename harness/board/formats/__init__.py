@@ -37,7 +37,7 @@ def find(name: str) -> Format:
 def write(board: "Board", stem: Path) -> list[Path]:
     """Write a file in every format that has a suffix, `stem` with this suffix; return the paths of the files.
 
-    The files contain no command lines.
+    The files contain no paths.
     """
     paths = []
     for form in map(find, names()):
