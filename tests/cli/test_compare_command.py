@@ -138,6 +138,15 @@ def test_a_measure_that_can_work_nowhere_has_a_row_or_is_refused_by_name(
     assert on_task["reason"] == "left out: needs initial weights, and no model has weights_init.hdf5"
 
 
+@pytest.mark.usefixtures("sandbox", "known_shapes")
+def test_a_hidden_task_is_rounded_and_tells_no_reason(pgdl: Pgdl, folder: Path) -> None:
+    make_task(folder / "task_data", hidden=True, initial_weights=False, n_models=2)
+    ended = pgdl("compare", "--measures", "distance_from_init")
+    assert ended.code == 1
+    assert "MeasureUnavailable" not in ended.out
+    assert "distance_from_init: tiny: the reason is withheld, since the task is hidden" in ended.out
+
+
 def test_what_is_chosen(folder: Path) -> None:
     (folder / "num_params").mkdir()  # no measure, though a file of that name is there
 

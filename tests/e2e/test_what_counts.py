@@ -116,7 +116,10 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     assert "official score: expected one model in every cell" in scored
 
 
-def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, start, tmp_path):
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_run_that_waits_takes_over_what_another_has_recorded_and_what_a_killed_one_had_begun(
+    place, start, tmp_path, killed
+):
     """The second run waits for a call of the first, ends with all records, and repeats no call of the first."""
     mine = write_submission(place.directory, "mine", WAITS + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
@@ -128,7 +131,11 @@ def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, star
     reader = threading.Thread(target=lambda: lines.extend(second.stdout))
     reader.start()
     wait_for(lambda: go_on(second) or any("another run is making" in line for line in lines), "the second run to wait")
-    first.kill()
+    if killed:
+        first.kill()
+    else:
+        wait_for(lambda: go_on(first) or first.poll() is not None, "the end of the first run")
+        assert first.returncode == 0
     wait_for(lambda: go_on(second) or second.poll() is not None, "the end of the second run")
     reader.join()
     assert second.wait(240) == 0, lines
