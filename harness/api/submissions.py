@@ -14,6 +14,9 @@ from harness.records import Records, Request
 from harness.submission import Submission, find_submissions, from_function
 from harness.submission.name import RENAME
 
+#: Remedy for a name that is recorded for another submission; `{!r}` is the recorded name.
+_OF_ONE_AUTHOR = RENAME + "; only if both are of one author, --as {!r} makes it a new version"
+
 #: A path, the name of a measure, or a Python function `complexity(model, dataset)`.
 Argument = str | Path | Callable[..., Any]
 
@@ -84,12 +87,10 @@ def settle_names(
             settled.append(one if is_known else replace(one, source=before[-1].source))
         elif before and not given and not is_known:
             problem = f"another submission is called {one.name!r}: {before[-1].source}"
-            remedy = f"{RENAME}; only if both are of one author, --as {one.name!r} makes it a new version"
-            refused.append(UserError(problem, file=one.source, remedy=remedy))
+            refused.append(UserError(problem, file=one.source, remedy=_OF_ONE_AUTHOR.format(one.name)))
         elif not before and (other := similar.get(alike(one.name))):
             problem = f"{one.name!r} could be mistaken for {other!r}, which is recorded here: {known[other][-1].source}"
-            remedy = f"{RENAME}; only if both are of one author, --as {other!r} makes it a new version"
-            refused.append(UserError(problem, file=one.source, remedy=remedy))
+            refused.append(UserError(problem, file=one.source, remedy=_OF_ONE_AUTHOR.format(other)))
         else:
             settled.append(one)
             notes += [_note(one, before)] if before else []

@@ -14,23 +14,12 @@ def describe(runtime: Runtime, architecture: Question) -> Answer:
     """Return the shapes of an architecture's weights and output. Raise `UserError` for an invalid architecture."""
     # Within this scope, Keras allocates no memory for weights.
     with faults_of_the_model(), runtime.keras.StatelessScope(initialize_variables=False):
-        model = runtime.build_model(_as_graph(architecture))
+        model = runtime.build_model(architecture)
     layers = [layer for layer in model.layers if not isinstance(layer, runtime.keras.layers.InputLayer)]
     return {
         "layers": [{"class_name": type(layer).__name__, "weights": _weights(layer)} for layer in layers],
         "output_shape": list(model.output_shape[1:]),
     }
-
-
-def _as_graph(architecture: Question) -> Question:
-    """Return the architecture as a functional model, in which Keras calls each layer once, also to find a wrong layer.
-
-    To find a wrong layer of a Sequential model, Keras builds the model anew for each layer.
-    """
-    if architecture["format"] == "graph":
-        return architecture
-    layers = [{**layer, "inputs": [position - 1]} for position, layer in enumerate(architecture["layers"])]
-    return {**architecture, "format": "graph", "layers": layers}
 
 
 def _weights(layer: Any) -> list[dict[str, Any]]:

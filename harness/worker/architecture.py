@@ -50,10 +50,10 @@ def _sequential(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) 
     try:
         return keras.Sequential([source, *(_make(definition, keras) for definition in definitions)])
     except Exception:  # layer by layer, to find the layer that Keras rejects
-        model = keras.Sequential([source])
+        output = source
         for position, definition in enumerate(definitions):
             with _refusing(position, definition):
-                model.add(_make(definition, keras))
+                output = _make(definition, keras)(output)
         raise
 
 

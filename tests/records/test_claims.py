@@ -85,7 +85,7 @@ def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location):
     with Records(location) as records, Claims(records) as claims, RecordWriter(records, claims) as writer:
         claims.take([first.key])
         assert is_written(writer, first)
-        theirs = f"insert into claims values ('{first.key}', 'another run')"  # which takes this run for dead
+        theirs = f"insert into claims values ('{first.key}', 'another run')"  # as if this run were dead
         execute(location, "delete from claims", "delete from runs", theirs)
         assert not is_written(writer, evaluation(value=2.0, finished_at=datetime(2026, 1, 2, tzinfo=UTC)))
         assert [row.value for row in records.newest_of()] == [1.0]

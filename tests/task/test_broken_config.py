@@ -288,7 +288,7 @@ def test_a_network_too_deep_for_keras_is_refused_before_keras_builds_it(refused,
 
 @pytest.mark.rest
 def test_a_wrong_layer_behind_many_others_is_found_soon(refused, monkeypatch, task):
-    """A `Sequential` model, which Keras builds anew after each added layer, would need several minutes."""
+    """`Sequential.add` builds the model anew after each layer, which would take several minutes here."""
     monkeypatch.setattr(shapes, "SECONDS", 60.0)
     in_a_row(899, {"layer_name": "Conv2D", "filters": 4, "kernel_size": 3})(task)
     refused(task, FILE, "refused by Keras: found layer 899 (Conv2D): Input 0")

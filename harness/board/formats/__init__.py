@@ -39,11 +39,11 @@ def write(board: "Board", stem: Path) -> list[Path]:
 
     The files contain no paths.
     """
-    paths = []
+    paths, published = [], board.published
     for form in map(find, names()):
         if form.SUFFIX is None:
             continue
-        content = form.render(board.published)
+        content = form.render(published)
         path = stem.with_name(f"{stem.name}{form.SUFFIX}")
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
