@@ -45,7 +45,7 @@ def put(content: str | bytes) -> None:
 
 @contextmanager
 def output() -> Iterator[BinaryIO]:
-    """Yield a stream that writes like `put`; on a terminal, it writes at the end of the context."""
+    """Yield a stream whose content is written as by `put`; on a terminal, only when the context ends."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         yield sys.stdout.buffer

@@ -96,7 +96,7 @@ def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
 
 
 def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
-    """Return the inputs of the node at `place` whose common factor is also a factor of the node's output."""
+    """Return inputs of the node at `place`: a common factor of these inputs is also a factor of the node's output."""
     if place == INPUT:
         return ()
     node = nodes[place]

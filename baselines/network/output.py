@@ -85,10 +85,11 @@ def _probabilities(node: Node) -> str | None:
 
 
 def _made_of_probabilities(nodes: tuple[Node, ...]) -> Node | None:
-    """Return a node whose probabilities determine all outputs, or all outputs in a part of a concatenation.
+    """Return a node with probabilities if all outputs are computed from probabilities, otherwise None.
 
-    Return None if there is no such node. Probabilities of a gate only multiply other values, so they do not count. An
-    activation that Keras does not know may compute probabilities, so it counts.
+    Values behind a further weight layer are not computed from probabilities. Of a concatenation, a single part that is
+    computed from probabilities is enough. A gate's probabilities do not count, since they only multiply other values.
+    An activation that Keras does not know counts, since it may compute probabilities.
     """
     found: dict[int, Node | None] = {INPUT: None}
     for position, node in enumerate(nodes):

@@ -45,7 +45,7 @@ class LinearMap:
 
     @property
     def adjoint(self) -> "LinearMap":
-        """For a transposed convolution: the convolution of which it is the adjoint, with the same singular values."""
+        """The convolution whose adjoint is this transposed convolution; both have the same singular values."""
         sides = tuple(side * stride for side, stride in zip(self.sides, self.strides, strict=True))
         return replace(self, kernel=np.swapaxes(self.kernel, -1, -2), sides=sides)
 

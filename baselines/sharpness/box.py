@@ -62,7 +62,7 @@ def _margins_after_ascent(space: WeightSpace, sizes: Array, seeds: list[int], al
 
 
 def _relative_losses(logits: Any, labels: Any) -> Any:
-    """Return numbers (n,) with the gradients of cross-entropies, multiplied by a factor against underflow."""
+    """Return numbers (n,) whose gradients are those of cross-entropies, times a factor against underflow."""
     slopes, _ = relative_slopes(logits, labels)
     return tf.reduce_sum(logits * tf.stop_gradient(slopes), axis=1)
 

@@ -122,7 +122,7 @@ def counted(failures: Counter[str]) -> str:
 
 
 def vectors_of(scored: TaskCalls) -> tuple[Vector, Vector]:
-    """Return values and gaps of a task without failed calls: two arrays (n_models,), in the grid's order of models."""
+    """Return values and gaps of a task on which no call failed: arrays (n_models,), in the grid's order of models."""
     models = scored.grid.models
     values, gaps = ([found[model] for model in models] for found in (scored.values, scored.gap))
     return np.array(values, np.float64), np.array(gaps, np.float64)

@@ -39,7 +39,7 @@ def _organiser(command: Any) -> Any:
 
 @click.group(name="codabench")
 def command() -> None:
-    """Host a competition on Codabench: write its bundle, collect results, evaluate hidden phases at home.
+    """Host a competition on Codabench: write its bundle, collect results, evaluate hidden phases on your machine.
 
     pgdl help codabench explains each step, from the description of a competition to its verified board.
     """

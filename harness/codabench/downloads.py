@@ -36,7 +36,7 @@ MAX_FAILED = 20  #: number of consecutive failed downloads after which the comma
 
 
 class Submitted(BaseModel):
-    """A downloaded submission, a row of the table."""
+    """A downloaded submission: a row of submissions.csv."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -103,7 +103,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _is_finite(cell: str) -> bool:
-    """False for a cell with NaN, which means a missing value, or infinity, which cannot be ordered; otherwise True."""
+    """Whether a cell is text or a finite number, and not infinity or NaN (a missing value)."""
     try:
         return math.isfinite(float(cell))
     except ValueError:

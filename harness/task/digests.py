@@ -83,8 +83,8 @@ class Digests:
     def record(self, found: str, about: str, *subject: object) -> None:
         """Store the result of a check. `about` is the name of the check.
 
-        `subject` has everything else on which the result depends: digests of contents, and values that they were
-        compared with. Their `repr` must be the same in every process.
+        `subject` has everything else on which the result depends: digests of contents, and the values with
+        which the check compares the contents. The `repr` of `subject` must be the same in every process.
         """
         self._findings[about] = _key(subject), found
         self._changed = True

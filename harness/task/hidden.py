@@ -21,7 +21,7 @@ class Withhold(StrEnum):
     NEVER = "never"  #: no task: for the organiser's eyes only
 
     def covers(self, hidden: bool) -> bool:
-        """Whether texts and figures of a task are withheld; `hidden` says whether it is marked as hidden."""
+        """Whether texts and figures of a task are withheld; `hidden` says whether the task is marked as hidden."""
         return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)
 
     def problems(self, files: TaskFiles, problems: Sequence[str]) -> list[str]:

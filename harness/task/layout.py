@@ -238,7 +238,7 @@ def _looks_like_task(directory: Path) -> bool:
 
 
 def _has_data(directory: Path) -> bool:
-    """Whether a directory has training data: if its name contains `model`, it is a task, not a model."""
+    """Whether a directory has training data, and is therefore a task, even if its name contains `model`."""
     return (directory / TRAIN.parts[0]).is_dir()
 
 

@@ -42,7 +42,7 @@ class KindContract:
             assert call.is_over
 
     def test_records_tell_its_isolation(self) -> None:
-        """The name in records is the isolation, or ISOLATION/WAY with a way in `WAYS`, if several kinds share it."""
+        """Records have the isolation; if several kinds share it, ISOLATION/WAY, such as `bubblewrap/fast`."""
         kind = self.kind()
         isolation, _, way = kind.name_in_records.rpartition("/")
         assert (isolation if way in WAYS else kind.name_in_records) == kind.isolation

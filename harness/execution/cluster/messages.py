@@ -80,15 +80,15 @@ class MachineReport:
 
 
 class UnavailableError(Exception):
-    """The process of a machine does not answer, but may be starting."""
+    """A machine's process does not answer, but may be starting."""
 
 
 class GoneError(Exception):
-    """The process of a machine has ended for good."""
+    """A machine's process has ended, or could not start."""
 
 
 class Engine(Protocol):
-    """Connects the planning process with the machines. Handles, futures and references are the engine's own objects."""
+    """Connects the planning process with the machines. Each engine has its own handles, futures and references."""
 
     def nodes(self) -> dict[str, str]:
         """Return identifier -> name of each machine that can make calls."""
