@@ -1,6 +1,6 @@
 """Lists every way in which the harness reads a stranger's file ("door"), as the table in docs/security.md does.
 
-A door is a function that writes valid files. It returns the path of the file that a test replaces, and the command that
+The function of a door writes valid files. It returns the path of the file that a test replaces, and the command that
 reads the file.
 """
 

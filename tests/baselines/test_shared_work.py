@@ -128,11 +128,10 @@ def test_each_gradient_is_computed_once(name, work):
 
 @pytest.mark.rest
 def test_each_spectrum_is_computed_once(work):
-    """Ten spectra are of kernels as matrices: of four kernels, trained and changed, and of one kernel at each
-    frequency.
+    """Ten spectra are of trained kernels and of their changes: four kernels as matrices, and one by frequency.
 
-    Three spectra are of the places of the other convolution's window, and of the last hidden representation, centered
-    and not centered. Two layers are large enough for WeightWatcher's spectrum and for five spectra of shuffled weights.
+    One spectrum is of the other convolution, by place in its window. Two are of the last hidden representation, centred
+    and not centred. Two layers are large enough for WeightWatcher's spectrum and for five spectra of shuffled weights.
     """
     assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10 + 3 + 2 * (5 + 1)
 

@@ -79,7 +79,7 @@ alpha, weighted_alpha, log_alpha_norm = map(baselines.load, ("alpha", "weighted_
 
 
 def test_two_values():
-    """With x_min = 1, alpha is 1 + (2 - 1) / ln e = 2; below e is a share 1 - 1/e of the law, and 1/2 of the data."""
+    """Values 1 and e: alpha is 1 + (2 - 1) / ln e = 2. Below e, the law has the share 1 - 1/e, and the data 1/2."""
     fit = fit_power_law(np.array([math.e, 1.0]))
     assert fit == pytest.approx((2, 1, 1 / 2 - math.exp(-1)), rel=1e-9)
 

@@ -1,6 +1,6 @@
 """Writes a task of the competition's size in half a minute: images and weights are random, nothing is trained.
 
-    python -m tests.benchmarks.real_size DIRECTORY [images, 50000]
+    python -m tests.benchmarks.real_size DIRECTORY [IMAGES, default 50000]
 
 The task has images of 32 x 32 x 3 in ten shards, and eight networks like VGG with 0.9 to 6.3 million weights, one for
 each combination of three hyperparameters.

@@ -164,7 +164,7 @@ def test_records_of_models_that_were_changed_since_do_not_count(single: Known) -
 
 
 def test_records_of_other_data_or_of_models_that_are_gone_do_not_count(known: Known) -> None:
-    """No call can renew records of a model that is gone, so they are not stale; a remark on the task names it."""
+    """Records of a model that is gone are not stale, since no call can renew them."""
     made = rows("margin")
     now = of_contents(made)["toy"]
     (calls,) = collect(made, known, contents={"toy": Contents(now.models, "other data")}).shown

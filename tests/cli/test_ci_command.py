@@ -80,7 +80,7 @@ def test_what_a_job_prints_without_a_directory_or_quietly(repo, pgdl, record, fo
 
 
 def test_other_settings_have_no_rows(repo, folder, job, record):
-    """A job reports its own seed and limits, although the last request, with a wrong clock, has another seed."""
+    """A job reports calls with its own seed and limits, even if a later request (of 2099) has another seed."""
     made = [*rows("mine", submission_digest=MINE.digest, run_seed=2), *rows("mine", submission_digest=MINE.digest)]
     asked = [request(made[0]), request(made[8], requested_at=datetime(2099, 1, 1, tzinfo=UTC))]
     with Records(str(record([*made, *rows("vc_dim", is_baseline=True)]))) as records:

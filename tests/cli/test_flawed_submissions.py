@@ -63,7 +63,10 @@ def test_so_are_the_parameters_of_a_function() -> None:
 @pytest.mark.rest
 @pytest.mark.usefixtures("known_shapes", "sandbox")
 def test_a_class_is_one_command(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All files of a class run at once: refused files are listed with reasons; a changed file replaces only itself."""
+    """The files of a whole class run in one command, which lists refused files with reasons.
+
+    A changed file replaces its own submission. A file of the same name in another directory is refused.
+    """
     make_task(folder, n_models=1)
     (folder / "drop" / "late").mkdir(parents=True)
     for name in ("anna", "bert", "Bert", "num_params", "eve", "Jürg", "Jörg"):

@@ -33,7 +33,7 @@ def test_demo_tasks_are_small_and_valid():
 
 
 def require_a_model_in_every_cell(recipe: Recipe, directory: Path) -> None:
-    """Assert that reference data were made by the recipe: for each cell a training record, and its accuracies."""
+    """Assert that the recipe has made the reference data: each cell has a training record with equal accuracies."""
     assert (directory / "recipe.toml").read_text() == recipe.text
     reference = read_reference(directory / "model_configs.json")
     records = json.loads((directory / "training.json").read_text())

@@ -76,7 +76,7 @@ class Seen(ModuleType):
 
 
 def of_that_system(name: str, variables: Any = None, *more: Any, **named: Any) -> Any:
-    """Import modules of a Mac for the project's modules, and real modules for all others."""
+    """Replace `__import__`: the project's code imports modules as on a Mac, and all other code the real modules."""
     package = variables and (variables.get("__package__") or variables.get("__name__"))
     ours = package and package.partition(".")[0] in OURS
     if not ours or name not in CHANGED:

@@ -97,7 +97,7 @@ def changed(layer: str) -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
 
 @each_layer
 def test_what_keras_knows_changes_the_file_or_no_byte_or_is_refused(layer: str) -> None:
-    """A setting that changes the output of a layer changes the file; a setting of some versions has one value."""
+    """A supported setting changes the file, and a left-out setting no byte; other settings have one allowed value."""
     known = {name for keras in VERSIONS.values() for name in known_to(keras, layer)}
     assert {*SUPPORTED[layer], *LEFT_OUT_OF.get(layer, ())} - known == set()
     assert [name for name in known - {*SUPPORTED[layer], *MEANINGLESS} if not is_left_out(layer, name)] == []

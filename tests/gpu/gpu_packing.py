@@ -76,7 +76,10 @@ def pip(*arguments: str | Path) -> str:
 
 
 def collect_wheels(target: Path, python_version: str, present: dict[str, str]) -> list[str]:
-    """Download the missing wheels and pip's into `target`, and build the project's wheel; return the missing names."""
+    """Collect wheels of the project, pip and all missing packages in `target`.
+
+    Return NAME==VERSION of the missing packages.
+    """
     foreign = ["--only-binary=:all:", "--implementation", "cp", "--python-version", python_version]
     foreign += [word for platform in PLATFORMS for word in ("--platform", platform)]
     target.mkdir(parents=True)

@@ -183,7 +183,7 @@ def pretending(version):
 
 @pytest.mark.parametrize("manager", MANAGERS)
 def test_packages_are_installed_or_the_command_is_told(machine, manager):
-    """Root and a sudo that asks nothing install; without sudo, and if it asks for a password, nothing is called."""
+    """Root installs, and so do users whose sudo asks for no password. For other users, the command is printed."""
     machine.add(manager)
     machine.add("true")
     machine.add("id", ORDINARY_USER)

@@ -1,4 +1,4 @@
-"""Tests of values in the results database: they come back bit for bit, as asked for, with and without an index."""
+"""Tests of the results database: values come back bit for bit, and queries find their rows, indexed or not."""
 
 import subprocess
 import sys

@@ -163,7 +163,10 @@ class Database:
         return source in {one.source for one in self.names().get(version.name, [])}
 
     def settle(self, version: Version, source: str, *, given: bool) -> str:
-        """Return the path under which a submission is known; raise `Refusal` for another's name that is not `given`."""
+        """Return the path under which a submission is known; raise `Refusal` for a name that it must not have.
+
+        A submission may have the name of another only if this name is `given` by the user.
+        """
         if version.is_baseline:
             return source
         if version.name in RESERVED:

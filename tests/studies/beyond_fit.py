@@ -1,10 +1,11 @@
 """Prints how often measures are marked as better than an additive fit of all hyperparameters, as a Markdown table.
 
-    nice python -m tests.studies.beyond_fit [boards, 400]
+    nice python -m tests.studies.beyond_fit [BOARDS, default 400]
 
 Gaps are the sum of linear effects of the hyperparameters, without interactions, and normal noise of 0.5, drawn anew for
-each board. The first measures never look at a network. The others know the gap with noise, of a strength that gives
-them the expected score of the fit, or a score of 30 or 45. The Monte-Carlo error is a share's standard error.
+each board. The first four measures, and the fit, know nothing of single networks. The other measures are the gap plus
+noise, which is so strong that the expected score is that of the fit, 30 or 45. The Monte-Carlo error is the standard
+error of a share.
 """
 
 import sys

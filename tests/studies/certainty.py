@@ -1,6 +1,6 @@
 """Prints the coverage of intervals and ranks, and the errors of differences and p-values, on simulated tasks.
 
-    nice python -m tests.studies.certainty [SECTION]... [replicates, 400]
+    nice python -m tests.studies.certainty [SECTION]... [REPLICATES, default 400]
 
 Sections: intervals, differences, power, ranks, chance, found, large. Each yields the lines of a table in
 docs/certainty.md: nominal and measured figures (± the Monte-Carlo error), and the number of replicates n. The tasks of

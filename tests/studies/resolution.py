@@ -1,6 +1,6 @@
 """Prints the resolution of tasks of several sizes, and how often such a difference is found, as a Markdown table.
 
-    nice python -m tests.studies.resolution [trainings, 40]
+    nice python -m tests.studies.resolution [TRAININGS, default 40]
 
 Gaps are the sum of linear effects of the hyperparameters and normal noise of 0.5, drawn anew for each training. For
 each training, two measures with independent noise are drawn 25 times, first with scores around 25 that differ by the

@@ -1,6 +1,6 @@
 """Prints how well intervals and tests generalize to other tasks like those of a board, on simulated tasks.
 
-    nice python -m tests.studies.tasks_as_sample [boards, 1000]
+    nice python -m tests.studies.tasks_as_sample [BOARDS, default 1000]
 
 A submission's rho, its correlation with the gaps, differs from task to task. The truth is the mean score over 20,000
 other tasks. There are three populations:

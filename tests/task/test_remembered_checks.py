@@ -39,7 +39,7 @@ class Opened:
 
 @pytest.fixture
 def counted() -> Iterator[Callable[[], Opened]]:
-    """Return a function that starts a new count."""
+    """Return a function that starts a new count of opened files, and stops earlier counts."""
     counters: list[Opened] = []
 
     def start() -> Opened:

@@ -87,7 +87,7 @@ PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_RET_ALLOW = 22, 38, 0x7FFF0000
 
 @expected("OK")
 def t_loosens_filter(model, dataset):
-    """Adds a system-call filter that allows everything, and requests a filter that reports to itself."""
+    """Adds a system-call filter that allows everything, and tries to make privileges possible again."""
     libc = ctypes.CDLL(None, use_errno=True)
     code = (ctypes.c_uint64 * 1)(SECCOMP_RET_ALLOW << 32 | 0x06)
     program = (ctypes.c_uint64 * 2)(1, ctypes.addressof(code))

@@ -23,7 +23,7 @@ def by_interval(
         ends: its interval.
         n: size of the sample that the interval comes from.
         unit: the elements of the sample.
-        nothing: the value that decides.
+        nothing: the threshold of the claim.
     """
     low, high = ends
     if low > nothing:

@@ -20,7 +20,7 @@ def file_of(setting: Setting) -> Path:
 
 
 def write_findings(setting: Setting, findings: Mapping[str, Finding]) -> None:
-    """Store the findings of all claims of a setting, and the current form of the claims' tests.
+    """Store the findings of all claims of a setting, each with the source, command and power of its test.
 
     Args:
         setting: where the claims were tried.

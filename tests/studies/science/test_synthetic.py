@@ -42,7 +42,7 @@ def test_independence_is_not_rejected(outcomes: Outcomes) -> None:
 
 
 def test_trainings_end_where_those_of_the_paper_do(repetitions: Repetitions) -> None:
-    """The loss 0.25 is 10,000 times the square of the first weight, kept by the penalty at half the learning rate."""
+    """The penalty keeps the first weight at half the learning rate, 0.005; the loss 0.25 is 10,000 times its square."""
     for one in repetitions[Setting.DEPENDENT]:
         assert one.train_accuracy == 1
         assert one.loss == pytest.approx(0.25, abs=1e-3)

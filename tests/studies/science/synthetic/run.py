@@ -1,4 +1,4 @@
-"""Runs the experiment: repetitions of both settings, and tests with steps of many lengths."""
+"""Runs the experiment: trains classifiers in both settings, and tests each with steps of many lengths."""
 
 import csv
 from collections.abc import Iterator, Sequence
