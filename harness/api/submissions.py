@@ -26,8 +26,8 @@ def find(
 ) -> tuple[list[Submission], list[str]]:
     """Return the submissions that a user hands in as paths, names of measures or functions, and a line on each refusal.
 
-    `names` is empty, or names each submission that is not a measure, in order; `as_files` is as for `pgdl.run`. Raise
-    `UserError` if a submission does not exist, or if a function has no source.
+    `names` is empty, or has the name of each submission that is not a measure, in the order of `given`. `as_files` is
+    as for `pgdl.run`. Raise `UserError` if a submission does not exist, or if a function has no source.
     """
     arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]

@@ -29,7 +29,7 @@ KEY_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A call of a submission on a model, with all its settings and names; executors receive only an `Order`."""
+    """A call of a submission on a model, with all settings and names. Executors receive an `Order` without names."""
 
     submission: Submission
     task: Task

@@ -27,8 +27,8 @@ T = TypeVar("T")
 def choose_repeated(models: Sequence[T], run_seed: int, task: str) -> list[T]:
     """Return the models of a task that are called again: a quarter of `models`, at least 8, at most all.
 
-    `models` are in natural order. The choice starts at a model that depends on the seed of the run and the name of the
-    task. So the choice is the same for all submissions and all repetitions.
+    `models` are in natural order. The first chosen model depends only on the seed of the run and the name of the task.
+    So the choice is the same for all submissions and all repetitions.
     """
     number = len(models)
     start = int(hashlib.sha256(f"{run_seed} {task}".encode()).hexdigest(), 16)

@@ -14,7 +14,7 @@ from pgdl import doctor
 
 @pytest.fixture(autouse=True)
 def quick_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `pgdl doctor` stage files, but start no process, in place of its tests of the sandbox."""
+    """Replace the tests of the sandbox in `pgdl doctor`: stage files, but start no process."""
 
     def trial() -> Iterator[Finding]:
         with Staging():

@@ -259,7 +259,7 @@ def test_what_has_ended_is_told_before_the_run_ends_for_want_of_machines(monkeyp
             stage.step()
 
 
-def test_a_driver_that_lost_sight_of_a_process_finds_it_empty() -> None:
+def test_a_machine_that_begins_again_has_no_earlier_orders() -> None:
     """After a second `begin`, a machine has no earlier orders. Otherwise it would make and count these calls twice."""
     made, parts = Machine(list), Parts()
     first, second = (made.begin(STAGE, 2**30, 1) for _ in range(2))

@@ -46,7 +46,7 @@ def test_a_way_to_encryption_is_taken(ask, server, encrypted):
 @pytest.mark.parametrize(
     "location", ["http://[", "http://a:b/", "http://\xff/", "file:///etc/passwd", "ftp://127.0.0.1/", "data:,x"]
 )
-def test_a_way_to_no_address_is_one_line(ask, server, location):
+def test_a_redirection_to_no_address_is_one_line(ask, server, location):
     """The answer announces more bytes than it sends: reading it would take long, and end with an error."""
     server.redirect_to = location
     server.headers = {"Location": location, "Content-Length": str(10**12)}

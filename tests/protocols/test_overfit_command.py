@@ -143,7 +143,7 @@ def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
 
 
 def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatch) -> None:
-    """The note appears although no network can run."""
+    """The note on images without black edges appears even if no network can run."""
     monkeypatch.setattr(studied, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
     subject = read_subject(home, "torus", ("model_0",))
     result = detect_overfitting(subject, OverfitSettings((1,)))

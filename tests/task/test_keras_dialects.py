@@ -65,7 +65,7 @@ def sample(shared_cache):
 
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory, models, sample):
-    """A directory with outputs in VERSION/WRITTEN BY/MODEL and VERSION/sample/MODEL, from a process per version."""
+    """A directory with outputs of each version of Keras: VERSION/WRITER/MODEL, and VERSION/sample/MODEL."""
     directory = tmp_path_factory.mktemp("computed")
     for version in VERSIONS:
         targets = [
