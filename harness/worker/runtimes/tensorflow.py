@@ -41,7 +41,7 @@ class TensorFlow(Runtime):
         return importlib.import_module("tensorflow").keras
 
     def prepare_devices(self) -> None:
-        """Make TensorFlow allocate GPU memory only as it needs it."""
+        """Make TensorFlow allocate GPU memory only as needed."""
         import tensorflow as tf
 
         for device in tf.config.list_physical_devices("GPU"):
