@@ -172,7 +172,7 @@ def alike(rows: Iterable[dict[str, str]], tasks: Sequence[str], values: Values) 
 
 
 def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, there: Column) -> list[str]:
-    """Return the cells of the line for a group of rows from `alike`."""
+    """Return the cells of a table's line for a group of rows from `alike`; `there` has the scores on real images."""
     first = rows[0]
     return [
         first["rank"],

@@ -88,7 +88,7 @@ def _cards() -> str:
 
 
 def _contents() -> str:
-    """Return the pages by their titles, under the headings of the navigation."""
+    """Return the navigation as Markdown: its headings, and below each heading the titles of its pages."""
     trees = ("\n".join(f"/{page}" for page in pages) for pages in PAGES.values())
     named = zip(PAGES, trees, strict=True)
     return "\n".join(f"```{{toctree}}\n:titlesonly:\n:caption: {caption}\n\n{tree}\n```\n" for caption, tree in named)

@@ -93,7 +93,7 @@ def _without(models: slice, signs: tuple[Signs, Signs, Signs], cond: Conditionin
 
 
 def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
-    """Count for each of `models` and each cell the true entries of `pairs` that involve the model."""
+    """Return, for each of `models` and each cell, the number of true entries of `pairs` that involve the model."""
     member = cond.members[models]
     as_first, as_second = (group_counts(of[models], cond.members) for of in (pairs, pairs.T))
     counts = member[:, cond.first] * as_first[:, cond.second] + member[:, cond.second] * as_second[:, cond.first]

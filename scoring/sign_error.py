@@ -42,11 +42,10 @@ def sign_errors(
     exactly one hyperparameter. It contains every pair of a model of one setting and a model of the other. Its error is
     a weighted mean over these pairs: 0 for the right order, 1 for the wrong order, 1/2 for equal values or gaps.
 
-    With `test_images`, a pair's weight is the certainty of the order of its gaps (`order_certainty`). The weight is 0
-    if the test images leave the order open: for 10,000 images, if the gaps differ by less than 0.0196. With `seed`, an
-    environment is discarded if (sum of weights)^2 / (sum of squared weights) is below `MINIMUM_EFFECTIVE_PAIRS`.
-    Without `seed`, an environment is a single pair, and a single wrong pair makes `robust` 1; `mean` and
-    `percentile_90` say more.
+    With `test_images`, a pair's weight is the certainty of the order of its gaps (`order_certainty`) minus 1/2, at
+    least 0. For 10,000 images, it is 0 if the gaps differ by less than 0.0196. With `seed`, an environment is discarded
+    if (sum of weights)^2 / (sum of squared weights) is below `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an environment
+    is a single pair, and a single wrong pair makes `robust` 1; `mean` and `percentile_90` say more.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.

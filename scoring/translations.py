@@ -125,7 +125,7 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
     """Return the mask of the margins that `AdversarialGenerator.estimates` needs, as far as known margins determine it.
 
     The candidates of each image are needed first; they determine the moved image. Next come the translations that the
-    generator may move onto the moved image, and the candidates of the correctly classified translations.
+    generator may move onto the moved image, and the candidates of those translations that are classified correctly.
 
     `margins` is NaN where unknown, shape (n_images, side, side); side is 6 * radius + 1 for the largest radius. The
     result has the same shape, and is true for all needed margins, known or unknown.

@@ -59,8 +59,8 @@ def boundary_distances(network: Network, sample: Sample, components: Array, rate
     """Return approximate distances (n,) of examples from the boundary within the span of components (k, features).
 
     Each step covers the fraction `rate` of the first-order distance to the boundary. At the visited point with the
-    smallest margin, the boundary is linearized; the result is an example's distance from this linear boundary. It is
-    NaN for wrong predictions and zero gradients.
+    smallest margin, the boundary is linearized; the result is an example's distance from this linear boundary, or
+    NaN for a wrong prediction or a zero gradient.
     """
     moved = np.zeros((len(sample), len(components)))
     least, found, first = np.full(len(sample), np.inf), np.full(len(sample), np.nan), np.zeros(len(sample))

@@ -30,7 +30,7 @@ def deepfool_margin(
 
     Formula: -mean of |r_i| / |x_i|, r_i the change of input x_i, argmax f(x_i + 1.02 r_i) != argmax f(x_i), f the
     logits of kappa classes. Range: (-inf, 0]. Source: Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599.
-    Work: 3 x min(kappa, 10) backward passes; up to 50 times. Refused: all examples are left out.
+    Work: 3 x min(kappa, 10) backward passes; at most 50 x min(kappa, 10). Refused: all examples are left out.
 
     Predictions may be right or wrong. If a prediction does not change within `n_steps`, the change up to there counts.
     Inputs of zeros and examples without a gradient are left out.

@@ -158,6 +158,6 @@ def persistence_std_h0(subject: Subject, *, n_samples: int = 2000, n_units: int 
     Formula: standard deviation of the edge lengths of a minimum spanning tree of units at distances 1 - |corr(a_i,
     a_j)|, a_i the activations of unit i over examples. Range: [0, 1/2].
 
-    Ballester et al. give no reason for a sign.
+    Ballester et al. give no reason why larger values should go with larger gaps, or with smaller gaps.
     """
     return float(np.std(deaths(subject, n_samples, n_units, seed)))

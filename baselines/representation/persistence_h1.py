@@ -67,8 +67,8 @@ def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int
     activations of unit i over examples. Range: [0, 1]; 0 without loops. Refused: there are fewer than two units, or a
     layer's weights are not understood.
 
-    Ballester et al. give no reason for a sign. They take 3,000 units; here the default is small, since the number of
-    triangles grows with the cube of the number of units.
+    Ballester et al. give no reason why larger values should go with larger gaps, or with smaller gaps. They take 3,000
+    units; here the default is small, since the number of triangles grows with the cube of the number of units.
     """
     found = _loops(subject, n_samples, n_units, seed)
     return float(np.mean(found[:, 1] - found[:, 0])) if len(found) else 0.0

@@ -44,7 +44,7 @@ def neg_local_entropy(
 
     Formula: -ln E_u exp(-L(w + u)), u_i ~ N(0, 1 / gamma), w the weights, L the mean cross-entropy. Range: [0, inf).
     Source: Chaudhari et al. 2017, arXiv 1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025. Work: 20 forward
-    passes over 1024 examples, those of low_pass_loss.
+    passes over 1024 examples, shared with low_pass_loss.
 
     The value is -ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw', up to a constant that depends on gamma and the number
     of weights. As L is a mean and not a sum, the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly

@@ -33,8 +33,8 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
     """Return the results of `across_tasks` as a JSON object.
 
-    `row` is a position on the board. Each of `groups` names the `first` and the `last` of neighbouring elements of
-    `rows` that no test tells apart.
+    `row` is a position on the board. `first` and `last` of a group are positions in `rows`: the mean ranks of these and
+    of all rows between them differ by less than `critical_difference`.
     """
     compared = across_tasks(board)
     if compared is None:

@@ -58,7 +58,10 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return p-values, adjusted for the number of rows, of complete ranked rows: position -> p-value."""
+    """Return position -> p-value for the complete ranked rows for which `chances` returns chance scores.
+
+    The p-values are adjusted for the number of these rows.
+    """
     found = {
         n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
     }

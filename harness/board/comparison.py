@@ -56,7 +56,7 @@ class MeasureComparison(Board):
         ]
 
     def is_secondary(self, row: Row) -> bool:
-        """Return whether a measure lacks a score."""
+        """Return whether the row's measure lacks a score on a task that can have a score."""
         return not row.complete
 
 

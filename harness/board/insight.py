@@ -56,7 +56,10 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the missed hyperparameters. If the measure decreases as the gap grows, each tau is negated first."""
+    """Return the hyperparameters that affect the gap, but whose tau is below `FOLLOWED`, largest effect first.
+
+    If the measure decreases as the gap grows, -tau is compared with `FOLLOWED` in place of tau.
+    """
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()

@@ -53,8 +53,8 @@ def _opened(stream: BufferedReader, most: int) -> zipfile.ZipFile:
 class Pieces(BufferedReader):
     """A file that returns at most `most` bytes per read.
 
-    An archive declares the size of its list of members, and `zipfile` reads the whole list at once. A file of
-    this class returns a huge list only in part, and then `zipfile` refuses it.
+    An archive declares the size of its list of members, and `zipfile` reads the whole list at once. A file of this
+    class returns only a part of a huge list, and then `zipfile` refuses the archive.
     """
 
     def __init__(self, content: Any, most: int) -> None:

@@ -243,7 +243,7 @@ def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: 
 
 
 def _without_ones(shape: tuple[int, ...] | None) -> tuple[int, ...]:
-    """Return (64,) for a shape such as (1, 1, 64), which Keras 2 writes for virtual batches; otherwise ()."""
+    """Return (n,) for a shape (1, ..., 1, n), which Keras 2 writes for virtual batches; () for any other shape."""
     return () if shape is None or set(shape[:-1]) - {1} else shape[-1:]
 
 

@@ -39,7 +39,10 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the version of Keras that wrote a config.json: as stated, otherwise 2 or 3 by the input shape's key."""
+    """Return the version of Keras that wrote a config.json; `UNKNOWN` if the file does not show it.
+
+    If the file states no version, the key `batch_input_shape` means Keras 2, and `batch_shape` Keras 3.
+    """
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)

@@ -216,8 +216,8 @@ def _accuracies(
 ) -> Iterator[dict[str, float]]:  # fmt: skip
     """Yield `train_acc` and `test_acc` of each model, computed from the written files or stated in the table.
 
-    Raises `UserError` if a stated accuracy differs from the computed accuracy, or if a translated model has other
-    outputs than in PyTorch.
+    Raises `UserError` if a stated and a computed accuracy do not agree (`Stated.agrees`), or if a translated model has
+    other outputs than in PyTorch.
     """
     problems = Problems()
     parts = list(data)
@@ -254,7 +254,7 @@ def _accuracies(
 
 
 def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
-    """Return the stated accuracy, or if there is none, the computed accuracy; raises `UserError` if the two differ."""
+    """Return the stated accuracy, or else the computed accuracy. Raise `UserError` if they do not agree (`agrees`)."""
     if stated is None:
         assert computed is not None
         return computed

@@ -37,7 +37,7 @@ class _MalformedError(Exception):
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return key -> value for the harness' own keys (`KEYS`), and some other keys; ({}, ()) for a malformed file.
+    """Return key -> value of the known keys (`KEYS`), and up to `MAX_KEYS` other keys; ({}, ()) for a malformed file.
 
     Raise `SubmissionError` if a line of a malformed file has a key that affects the submission (`DECIDING`).
     """

@@ -1,4 +1,4 @@
-"""The script with the data of the page that compares submissions; assets/compare.js draws the page."""
+"""Makes the data of the page that compares submissions, as a script; assets/compare.js draws the page."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Withholds texts about hidden tasks: only outcomes and the scores of the board may be published.
+"""The option --withhold: decides which tasks are withheld, and hides messages about problems of these tasks.
 
 `harness.board.disclosure` withholds numbers.
 """

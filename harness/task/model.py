@@ -51,10 +51,10 @@ class Model:
         return self.shapes.output_shape[0]
 
     def write_canonical(self, directory: Path) -> None:
-        """Write the files that a worker reads: architecture.json, weights.npz, and initial_weights.npz if there is one.
+        """Write the files that a worker reads: architecture.json, weights.npz and, if known, initial_weights.npz.
 
-        They do not reveal the model's id, training or origin. Raises `UserError` if the model's files have changed
-        since the task was read.
+        These files do not reveal the model's id, training or origin. Raises `UserError` if the model's own files have
+        changed since the task was read.
         """
         shown = _Shown(self.architecture)
         (directory / "architecture.json").write_bytes(shown.text.encode())

@@ -46,7 +46,7 @@ class TranslatedLayer:
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """Numbers of all layers that compute inputs and further arguments."""
+        """Numbers of all layers that compute the inputs and further arguments of this layer."""
         return (*self.inputs, *self.keywords.values())
 
 

@@ -60,7 +60,7 @@ def _by_layer(graph: Graph, results: Mapping[str, Any]) -> tuple[list[Array], An
 
 
 def _as_stored(array: Array, value: Value) -> Array | None:
-    """Return a result for the first example with its axes in the layer's order; None if the layer has other axes."""
+    """Return the first example in a result, with the axes in the layer's order; None if the layer has other axes."""
     axes = flat(value.view)
     batch = [axis for axis in axes if axis.is_batch]
     if value.fixed or not batch or {*axes} - {*batch} != {*flat(value.stored)}:

@@ -166,7 +166,7 @@ def with_group(groups: Groups, place: int, group: Group) -> Groups:
 
 
 def shape_of_example(groups: Groups) -> tuple[int, ...]:
-    """Return the size of each group of axes, with batch size 1."""
+    """Return the size of each group of axes for a single example: the batch axis counts as 1."""
     return tuple(size_of([axis for axis in group if not axis.is_batch]) for group in groups)
 
 

@@ -66,7 +66,7 @@ def test_hessians_of_a_linear_classifier_and_of_a_hidden_layer(linear, hidden):
 
 
 def test_the_largest_eigenvalue_is_not_the_largest_in_size():
-    """If all weights of two layers are 0, each eigenvalue has a partner of opposite sign; the positive is found."""
+    """If all weights of two layers are 0, eigenvalues have partners of opposite sign; the measure is positive."""
     model, data = dense([[0.0]], [[0.0, 0.0]], activation=None), dataset([[2.0]], [0])
     assert top_eigenvalue(model, data) == pytest.approx(np.sqrt(2), rel=1e-4)  # 2 |p - onehot|
     assert trace(model, data) == 0

@@ -1,4 +1,4 @@
-"""Tests of memory: results that measures share are of bounded size, and measures say first what they need."""
+"""Tests of memory: shared results have a bounded size, and a measure that needs too much refuses before it starts."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Tests of measures that ignore what was learned: of the architecture, of random networks, random numbers."""
+"""Tests of measures that ignore what was learned: sizes of the network, the bound by random networks, and `random`."""
 
 import math
 

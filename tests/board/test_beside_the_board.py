@@ -25,7 +25,7 @@ LARGE = [0.31, 0.02, 0.11, 0.42, 0.07, 0.25, 0.36, 0.18, 0.29, 0.05, 0.14, 0.47,
 
 
 def board(known: Known, gaps: list[float] = GAPS, withheld: Sequence[str] = ()) -> Board:
-    """A board of the gaps themselves, of the fit to hyperparameters, and of a submission without all values."""
+    """A board of the gaps themselves, of the fit to hyperparameters, and of a submission that lacks values."""
     fit = additive_fit(gaps, next(iter(known.values())).grid).tolist()
     records = [
         row

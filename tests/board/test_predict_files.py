@@ -34,7 +34,7 @@ def refusal(directory: Path, known: Known, content: Any = None) -> str:
 
 
 def test_numbers_by_either_name_of_a_model(directory: Path, known: Known) -> None:
-    """A model may have had no time, and a task may have no file."""
+    """The text EXCEEDED stands for a call that ran out of time; a task may lack a file."""
     found = read(directory, known, {"0": 1, "model_1": 0.1 + 0.2, "2": -1e-300, "3": "EXCEEDED"})
     exceeded = Failure("EXCEEDED", exceeded=True)
     values = {"model_0": 1.0, "model_1": 0.30000000000000004, "model_2": -1e-300, "model_3": exceeded}

@@ -94,7 +94,7 @@ def test_the_newest_records_of_a_version_are_found_in_the_index(database: Path) 
 
 @pytest.mark.parametrize("everything", [False, True])
 def test_records_without_a_request_stand_as_if_all_were_read(everything: bool, tasks: Path, tmp_path: Path) -> None:
-    """The board equals a board of all records: a row for the last version that ran, none for unknown models."""
+    """The board has the rows of a board of all records; a submission with records of unknown models only has no row."""
     file = tmp_path / "unasked.db"
     first, second = rows("mine", submission_digest="v1"), rows("mine", {"model_0": 9.0}, submission_digest="v2")
     asked = rows("theirs", GAPS, submission_digest="v1")

@@ -171,7 +171,7 @@ def crash(**columns):
 
 
 def test_only_the_last_failure_of_a_call_of_this_job_on_an_open_task_is_annotated(folder):
-    """Failures under another limit, on an earlier version of a model, or before a repetition are not annotated."""
+    """Failures under another limit, on an earlier version of a model, or of a call made again are not annotated."""
     mine, again = crash(message="signal 11"), crash(model="model_1", message="superseded")
     others = crash(time_limit_s=1.0, message="of others"), crash(model_digest="earlier", message="of an earlier model")
     secret = crash(task="secret", message="withheld")

@@ -33,7 +33,7 @@ VAGUE = (0.15, 0.25)
 
 
 def points_of(sentence: str) -> int:
-    """Return the points of a sentence; 0 reads well."""
+    """Return the points of a sentence by `RULES`, `LONG` and `VAGUE`; a sentence without points reads well."""
     words = re.findall(r"[\w']+", sentence)
     if len(words) < 4 or sentence.endswith("?"):
         return 0

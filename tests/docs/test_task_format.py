@@ -26,7 +26,7 @@ EXAMPLE, SCHEMA = (
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The directory of the page's task, and the printed output beside each output on the page."""
+    """The directory of the page's task, and for each output on the page, the printed text and the page's text."""
     (section,) = sections("task-format.md")
     folder = tmp_path_factory.mktemp("written")
     with pytest.MonkeyPatch.context() as patch:

@@ -119,7 +119,7 @@ def test_weights_before_training(folder, made, imported):
 
 @pytest.mark.usefixtures("computed")
 def test_a_low_rank_update_is_part_of_the_kernel_and_leaves_no_trace(folder, imported):
-    """Keras adds the update to the kernel when it saves a .keras file, but still writes its rank."""
+    """When Keras saves a .keras file, it adds the update to the kernel, but still writes the update's rank."""
     config = sequential(dense(4, "relu", lora_rank=2, lora_alpha=3.0), dense(3))
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
     task, _ = imported()

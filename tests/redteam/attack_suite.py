@@ -1,8 +1,8 @@
 """The attacks, and their expected outcomes.
 
 A file in attacks/ has the attacks of one kind, each a function; docs/security.md explains the letters in its name. Each
-function becomes a submission: `complexity` calls the function, and the submission has the definitions that it uses from
-its own file and from tools.py. A table `ROWS` has attacks that consist of one expression.
+function becomes a submission: `complexity` calls the function, and the submission also has the definitions that the
+function uses, from its file and from tools.py. A table `ROWS` has attacks that consist of one expression.
 
 An attack that returns nothing has the value 1.0. The decorator `expected` states the outcome. An attack that detects
 its own success prints BREACH. The functions in controls/ are honest and return their value.

@@ -82,7 +82,7 @@ def test_several_models_are_averaged_point_by_point() -> None:
 
 
 def test_the_weighted_estimate_has_no_bias_on_a_cyclic_space() -> None:
-    """Tried for all classifiers of six points on a circle; each half is a class, a translation shifts by one point."""
+    """All classifiers of six points on a circle are tried. Each half is a class; a translation shifts by one point."""
     size, label = 6, np.arange(6) // 3
     for wrong in itertools.product((0, 1), repeat=size):
         losses = np.array(wrong, float)

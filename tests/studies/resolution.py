@@ -32,7 +32,7 @@ Z = NormalDist().inv_cdf(1 - LEVEL)
 
 
 class Training:
-    """A grid with the gaps of one training, and measures of any expected score."""
+    """A grid with the gaps of one training; draws random measures that have a chosen expected score."""
 
     def __init__(self, sizes: tuple[int, ...], random: np.random.Generator) -> None:
         task = Task(sizes)
@@ -64,7 +64,7 @@ class Training:
 
 
 def replicate(sizes: tuple[int, ...], random: np.random.Generator) -> dict[str, float]:
-    """Return all figures of one training."""
+    """Draw a training, and return the table's numbers for it, by name."""
     one = Training(sizes, random)
     wanted = detectable_difference(one.gap, one.grid)
     chance = one.scores(one.noise).mean()

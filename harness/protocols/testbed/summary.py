@@ -56,7 +56,7 @@ def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:
 
 
 def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Array]:
-    """For each value of a dimension, return (error rate, 1 - kappa) of each class in each cell, shape (n, 2)."""
+    """Return points (error rate, 1 - Cohen's kappa) of classes in cells, shape (n, 2), for each value of `axis`."""
     both = np.stack([dataset["error_rate"].values, 1 - dataset["kappa"].values], axis=-1)
     along = np.moveaxis(both, axis, 0)
     position = group if CELL[axis] == "model" else np.arange(len(along))

@@ -40,7 +40,7 @@ class Fast(Fresh):
         return f"{self.isolation}/{self.name if self._zygotes else Fresh.name}"
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """For each runtime, start the process from which workers are forked, without waiting for its imports."""
+        """For each runtime of `trials`, start the process that forks workers, without waiting for its imports."""
         super().prepare(trials)
         self._zygotes.begin(trials)
 

@@ -98,7 +98,7 @@ class Landlock(Kind):
         return _inaccessible() if becomes_others() else None
 
     def expect(self, trials: Sequence[Job]) -> None:
-        """For each runtime, start the process from which workers are forked, without waiting for its imports."""
+        """For each runtime of `trials`, start the process that forks workers, without waiting for its imports."""
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:

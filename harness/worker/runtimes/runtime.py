@@ -104,8 +104,8 @@ class Runtime(ABC):
         """Return the model of `architecture.json` with the weights in `weights.npz`.
 
         `model.initial_weights` is the list of arrays before training in the order of `get_weights()`; None if they are
-        not known. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` for a
-        setting with which Keras would compute something else than on TensorFlow.
+        not known. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
+        layer has a setting with which Keras computes other outputs on this framework than on TensorFlow.
         """
         from harness.worker.architecture import undrawn
         from harness.worker.logits import add_logits

@@ -41,7 +41,7 @@ class TensorFlow(Runtime):
         return importlib.import_module("tensorflow").keras
 
     def prepare_devices(self) -> None:
-        """Make TensorFlow allocate GPU memory only as it needs it."""
+        """Make TensorFlow allocate GPU memory only as needed."""
         import tensorflow as tf
 
         for device in tf.config.list_physical_devices("GPU"):
@@ -55,7 +55,7 @@ class TensorFlow(Runtime):
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Import the libraries. Models then accept a tape that watches the input, and layers store their last input."""
+        """Import the libraries. Make models accept a tape that watches the input, and layers store their last input."""
         super().import_libraries()
         _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model

@@ -117,7 +117,7 @@ def f_locks(model, dataset):
 
 @expected("FORBIDDEN")
 def f_mapped_zeros(model, dataset):
-    """Maps /dev/zero as shared, which also gives shared memory without a file: its pages need not be resident."""
+    """Maps /dev/zero as shared, which gives shared memory without a file; the memory's pages need not be resident."""
     drop_pages(mmap.mmap(os.open("/dev/zero", os.O_RDWR), SIZE))
 
 

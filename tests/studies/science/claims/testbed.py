@@ -15,7 +15,7 @@ CONSISTENT = "inverse_margin"
 
 
 def _sign_errors(evidence: Evidence) -> dict[str, float]:
-    """Return measure -> mean of its two sign-errors for the mean error, on both slices of the testbed."""
+    """Return measure -> mean of its sign-errors on the two slices of the testbed, for the mean error rate."""
     columns = ("unseen 0 %: error_mean", "SSIM 1: error_mean")
     return {
         row["measure"]: sum(float(row[column]) for column in columns) / len(columns)
