@@ -66,7 +66,7 @@ def setup(app: Any) -> None:
 
 
 def read_source(_app: Any, page: str, source: list[str]) -> None:
-    """Add cards and all pages to the home page, and leave out links to directories: a site has no listing of them."""
+    """Add cards and all pages to the home page. Turn links to directories into links to a README, or into text."""
     folder = (ROOT / page).parent
 
     def without_directory(link: re.Match[str]) -> str:

@@ -109,7 +109,7 @@ class StatementWatch:
 
     @contextmanager
     def reasons(self) -> Iterator[None]:
-        """If this object ends a statement in the context, replace the driver's error by the reason."""
+        """If this object ends a statement in the context, raise `reason` instead of the driver's error."""
         try:
             yield
         except sqlite3.OperationalError as error:

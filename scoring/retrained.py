@@ -117,7 +117,10 @@ def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -
 
 
 def _value(both: Matrix, of_gap: Matrix, of_measure: Matrix, n_pairs: Matrix) -> tuple[float, tuple[Matrix, ...]]:
-    """Return the information given a pair of hyperparameters, and its derivatives by the counts of each cell."""
+    """Return the information given a pair of hyperparameters, and its derivatives by the first three arguments.
+
+    The arguments count pairs of models in each cell, as for `frequencies`.
+    """
     p = frequencies(both, of_gap, of_measure, n_pairs)
     entropy = gap_entropy(p, EPSILON).sum()
     value = float(mutual_information(p).sum() / entropy)

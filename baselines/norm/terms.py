@@ -116,7 +116,7 @@ def sum_of_ratios(some: Array, others: Array) -> float:
 
 
 def log_sum_of_ratios(some: Array, others: Array) -> float:
-    """Return the logarithm of `sum_of_ratios`, which counts as at least 1e-30."""
+    """Return the logarithm of `sum_of_ratios`, or of 1e-30 if the sum is smaller."""
     return math.log(max(sum_of_ratios(some, others), TINY))
 
 

@@ -86,7 +86,7 @@ def _activations(network: Network, places: tuple[int, ...], images: Any) -> list
 
 
 def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
-    """Return `number` units drawn without replacement, ascending; all units if there are no more.
+    """Return `number` units drawn without replacement, ascending; all units if there are at most `number`.
 
     The weight of a unit is its entry in `counts` (units,): the number of examples on which it is the most active unit.
     All units with count 0 together weigh as much as a single example.

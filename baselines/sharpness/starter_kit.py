@@ -61,7 +61,7 @@ def sharpness_starter_kit(
 
 
 class _AllWeights(Network):
-    """A network whose variables are all arrays, even moving averages of batch normalization."""
+    """A network whose `variables` are all weights, even moving averages of batch normalization."""
 
     @property
     def variables(self) -> list[Any]:

@@ -23,7 +23,7 @@ UNSAFE_OPTION = "--unsafe-no-sandbox"
 def results_option(results: Address) -> str:
     """Return the option --results with the address of a database; "" for the default database.
 
-    The variable PGDL_RESULTS replaces an address that may hold a password.
+    If the address may hold a password, the option names the variable PGDL_RESULTS instead.
     """
     if results.has_secrets:
         return '--results "$PGDL_RESULTS"' if _is_set("--results") else '--results "${PGDL_RESULTS:?its address}"'
@@ -39,8 +39,8 @@ def board_command(tasks: Path, names: Sequence[str], results: Address) -> str:
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
     """Return the command line that makes the missing calls of a board's rows, which must have the same settings.
 
-    For Python functions, for files in a repository, and for calls without a sandbox, the result is a sentence of advice
-    instead; also for recorded names or settings that a shell could interpret, since strangers may have chosen them.
+    The result is a sentence of advice instead for Python functions, for files in a repository, for calls without a
+    sandbox, and if a shell could interpret a recorded name or setting, which strangers may have chosen.
     """
     if calls[0].is_function:
         return "hand in the functions again, with pgdl.run"

@@ -57,9 +57,11 @@ def settle_names(
     If the last version recorded under a submission's name has equal files, the submission gets the recorded path.
     If the name is recorded with other files, the submission is a new version, provided that its path is recorded under
     this name, or that the user chose the name (`given`); otherwise it is refused. A name that could be mistaken for a
-    recorded name is refused, too. If several submissions have equal names, or names that could be mistaken for each
-    other, all are refused but at most one: the only one whose path is recorded under its name, or, if there is no such
-    path, the only one that has the name from its file or folder instead of its metadata.
+    recorded name is refused, too.
+
+    If several submissions have equal names, or names that could be mistaken for each other, the submission with the
+    best claim stays, and the others are refused; if the best claims are equal, all are refused. A path recorded under
+    the name is the strongest claim, and a name that only the metadata have is the weakest.
 
     Returns:
         The accepted submissions, each once; a note on each submission whose version on the board will change; and a

@@ -55,12 +55,12 @@ class Board(ABC):
 
     @property
     def figures(self) -> list[Column[Row]]:
-        """The columns of files with a line for each row, with all digits."""
+        """The columns of files that have a line for each row. Numbers have all digits."""
         return per_row(self._with_more(self.own_columns("f")), self.tasks)
 
     @property
     def lines(self) -> Sequence[AnyColumn]:
-        """The columns of files with a line for each row and task, with all digits."""
+        """The columns of files that have a line for each row and task. Numbers have all digits."""
         return self._with_more(self.own_columns("t"))
 
     @property

@@ -45,7 +45,7 @@ class Yardstick:
 
     @classmethod
     def of(cls, public: Mapping[str, ScoreSpread | None], tasks: Collection[str]) -> Self:
-        """Return the scores of a board on `tasks`; `public` has the score on every task that is not hidden."""
+        """Return the yardstick of a board on `tasks`; `public` has its score on every task that is not hidden."""
         known = [found for found in public.values() if found is not None]
         is_whole = bool(known) and public.keys() >= set(tasks)
         return cls({name: public.get(name) for name in tasks}, _mean(known) if is_whole else None)

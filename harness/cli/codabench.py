@@ -169,9 +169,9 @@ def submissions(output: Path, **asked: Any) -> None:
 @options.tasks
 @options.task
 def publish(page: Address, **asked: Any) -> None:
-    """Put the scores of our own board on the platform's board, in its column `final`.
+    """Put the scores of your own board on the platform's board, in its column `final`.
 
-    URL is the page of the competition, DIR the directory that `pgdl codabench submissions` has written. Only our own
+    URL is the page of the competition, DIR the directory that `pgdl codabench submissions` has written. Only your own
     board counts: on the platform, organisers can change a score, and at present every user can remove scores.
 
     Example: pgdl codabench publish https://www.codabench.org/competitions/ID/ final --phase Final --task secret_task

@@ -62,7 +62,7 @@ def hidden_in(members: Iterable[tuple[str, Content]], tasks: Iterable[TaskFiles]
 
 
 def _text(member: Content) -> bytes:
-    """Return the content of a member; b"" for a large member, and for a member that is not text."""
+    """Return the content of a member; b"" for a large file, and for a member that is not text."""
     if isinstance(member, Path):
         if member.stat().st_size > MAX_TEXT:
             return b""

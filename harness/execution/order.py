@@ -1,4 +1,4 @@
-"""A call as an executor receives it, and a finished call as an executor returns it, perhaps on another machine."""
+"""A call on its way to an executor, perhaps on another machine, and the finished call on its way back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -184,7 +184,7 @@ class _Flattener:
     def _call_idle(self, layer: int, source: int) -> list[int]:
         """Call a layer that has no effect after training. If its input is permuted, call it before the permutation.
 
-        The next layer with the channels first then needs neither this permutation nor its own (`_call_between`).
+        If the next layer has the channels first, it then reads the output before the permutation (`_call_between`).
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:

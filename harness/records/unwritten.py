@@ -79,7 +79,7 @@ def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
 
 
 def _set_aside(file: Path) -> Path:
-    """Rename a file and its SQLite journals, so that no new file gets the journals. Return the new path."""
+    """Rename a file and its journals, which SQLite would apply to a new file of this name. Return the new path."""
     names = (file.with_name(f"{file.name}.unusable-{number}") for number in count(1))
     aside = next(name for name in names if not name.exists())
     with writing(file):

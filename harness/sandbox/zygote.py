@@ -120,7 +120,7 @@ class Zygote:
         return self._process.poll() is not None
 
     def end(self) -> str:
-        """Return how the process ended, as a clause for a message; empty if it still runs after `END_S` seconds."""
+        """Wait for the process to end. Return how it ended, as a clause for a message; "" after `END_S` seconds."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(END_S)
         status = self._process.returncode

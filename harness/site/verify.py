@@ -130,7 +130,7 @@ def _same(expected: str, found: str) -> bool:
 
 
 def _is_rounding(expected: str, found: str) -> bool:
-    """Whether numbers differ by at most `ROUNDING`, and are written with equally many decimals or with all digits."""
+    """Whether numbers differ by at most `ROUNDING`; both must have equally many decimals, or all digits of a float."""
     if not math.isclose(float(expected), float(found), rel_tol=ROUNDING):
         return False
     decimals = len(expected.partition(".")[2])

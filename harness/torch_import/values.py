@@ -1,8 +1,9 @@
 """Values of a PyTorch graph, with two lists of axes: as PyTorch sees them, and as a Keras layer stores them.
 
-An axis in a list is a group: a product of elementary axes. Both lists have the same elementary axes. Layers store the
-channels last; the lists of stored axes leave out the batch. Views, permutations and slices change only PyTorch's axes.
-A layer that permutes is added only when an operation needs the stored axes in another order.
+An axis in a list is a group: a product of elementary axes. Both lists have the same elementary axes, with two
+exceptions: only PyTorch's list has the batch, and only the stored list has axes from which PyTorch has selected an
+index. Layers store the channels last. Views, permutations and slices change only PyTorch's axes. A layer that permutes
+is added only when an operation needs the stored axes in another order.
 """
 
 import functools

@@ -126,7 +126,7 @@ def test_a_network_with_one_answer_has_no_penalty(shape):
 
 
 def test_a_change_of_the_answer_to_the_flipped_image_costs_18():
-    """The prediction says which half is brighter. The flip changes the prediction; edges and an erased part might."""
+    """The prediction says which half is brighter. The flip changes it; Sobel edges and an erased part may change it."""
     kernel = np.zeros((8, 8, 1, 2))
     kernel[:, :4, :, 0] = kernel[:, 4:, :, 1] = 1e-3  # confidences hardly differ from 1/2
     image = np.full((1, 8, 8, 1), 0.1, np.float32)

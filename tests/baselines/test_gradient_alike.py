@@ -139,7 +139,7 @@ POINTS, LABELS = RNG.normal(size=(12, 5)).astype(np.float32), np.arange(12) % 3
 
 
 def test_orthogonal_examples_of_a_linear_network_share_nothing():
-    """The kernel is half the identity: complexity is sqrt(2 * 2). For two classes of three, alignment is 1/sqrt(5)."""
+    """The kernel is half the identity, so the complexity without ridge is sqrt(2 * 2), and the alignment 1/sqrt(5)."""
     data = dataset(np.eye(6), [0, 0, 0, 1, 1, 1])
     assert complexity(dense(RNG.normal(size=(6, 2))), data, ridge=0.0) == pytest.approx(2, rel=1e-5)
     assert complexity(dense(RNG.normal(size=(6, 2))), data, ridge=1.0) == pytest.approx(math.sqrt(2), rel=1e-5)

@@ -107,7 +107,7 @@ WEIGHT_LAYERS = {
 
 
 def logits(model, inputs):
-    """Return a model's logits; if it ends with softmax, they are shifted by a number per example."""
+    """Return a model's logits; if the model ends with softmax, the logits are shifted by a number per example."""
     outputs = model(inputs).numpy()
     return np.log(outputs) if getattr(model.layers[-1], "activation", None) is tf.keras.activations.softmax else outputs
 

@@ -150,7 +150,7 @@ NAMES = [f"{kind}_l{layer}" for kind, layer in CURVES]
 
 
 def blobs(n=60, features=4, classes=3, seed=0):
-    """Points of several overlapping classes, and a network that is right about most of them."""
+    """Return points of overlapping classes, labels and centres; `network(centres)` is right about most points."""
     draw = np.random.default_rng(seed)
     labels = np.arange(n) % classes
     centres = draw.normal(size=(classes, features))

@@ -58,7 +58,7 @@ def test_standings_are_those_among_the_rows_that_rank_and_hold_score_and_rank(si
 
 
 def test_test_sets_tell_the_part_of_the_error_that_is_due_to_them(single: Known) -> None:
-    """Test sets are known if the number of samples of every task is."""
+    """Test sets are known if the number of test samples is known for every task."""
     without, given = (by_name(board(single, held_out=sets)) for sets in (None, {"toy": HeldOut([0.5] * 8, 100)}))
     for name in ("best", "weak"):
         one, other = without[name].standing, given[name].standing

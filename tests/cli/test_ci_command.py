@@ -103,7 +103,7 @@ def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_report
 
 
 def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, job, record):
-    """Records are missing after the first run of a job, or if a cache was evicted."""
+    """Records of other submissions are missing, for instance, after GitHub has evicted the cache."""
     mine = {"submissions/mine.py": CODE}
     other = repo.commit(mine | {"submissions/other.py": CODE}, "main")
     repo.commit(mine, other, branch="gone")

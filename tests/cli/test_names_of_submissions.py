@@ -46,7 +46,7 @@ def test_a_changed_file_is_a_new_version_of_itself_and_going_back_is_said(folder
 
 
 def test_another_file_of_the_same_name_is_refused(folder: Path, records: Records) -> None:
-    """A name in the metadata is a claim like any other."""
+    """A folder whose metadata have the name is refused, too."""
     mine, theirs = submission(folder / "a" / "margin.py"), submission(folder / "b" / "margin.py", "2.0")
     run(mine, records)
     with pytest.raises(UserError) as error:

@@ -116,7 +116,7 @@ def test_of_no_parameter_is_a_password_repeated(
 
 
 def test_every_parameter_for_an_address_is_parsed_as_one() -> None:
-    """Parameters for addresses are recognized by the word URL in their help."""
+    """Parameters for addresses are recognized by the word URL in their metavar."""
     parameters = [(words, parameter) for words, command in EVERY.items() for parameter in command.params]
     parsed = {(words, one.name) for words, one in parameters if one.callback is parse_address}
     assert {(words, one.name) for words, one in parameters if "URL" in str(one.metavar)} <= parsed

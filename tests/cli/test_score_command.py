@@ -45,7 +45,7 @@ def printed(pgdl: Pgdl, *arguments: object, code: int = 0) -> Any:
 def test_predictions_are_scored_with_all_digits(
     pgdl: Pgdl, reference: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They have the name of their directory, or of a link to it."""
+    """The submission has the name of the directory with the predictions, or of a link to this directory."""
     made = write_predictions(folder / "alice")
     (folder / "mallory").symlink_to(made)
     found = printed(pgdl, "--reference", reference, "--predictions", "mallory")

@@ -118,7 +118,7 @@ def test_the_platforms_own_workers_have_ten_minutes(folder, pgdl):
 
 
 def test_a_hidden_task_is_marked_as_such(folder, pgdl):
-    """Otherwise the organiser's own board would publish its results."""
+    """Without the mark, the organiser's own board would publish the results on the task."""
     toml = organise(folder)
     for mark in folder.rglob("secret/metadata"):
         mark.unlink()

@@ -57,7 +57,7 @@ def environment_copy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def packages(environment_copy):
-    """The directory in which the other package is installed."""
+    """The directory in which the package `borrowed` with measures is installed."""
     directory = environment_copy / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
     write(directory / "borrowed", {"__init__.py": "", "measures.py": SOURCE, "scale.py": "SCALE = 2\n"})
     about = directory / "borrowed_measures-1.2.dist-info"

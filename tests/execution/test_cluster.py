@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("four_cores", "hasty")
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the driver look after machines every 0.05 s."""
+    """Make the driver search for new machines, and ask silent machines again, every 0.05 s."""
     for name in ("AGAIN_S", "LOOK_S"):
         monkeypatch.setattr(fleet, name, 0.05)
 
@@ -131,7 +131,7 @@ def test_a_machine_that_leaves_and_one_that_comes(stage: Stage) -> None:
 
 
 def test_a_machine_that_comes_while_calls_return_all_the_time(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver looks after machines even if reports arrive all the time."""
+    """The driver searches for new machines even if reports arrive all the time."""
     whole = stage.executor.fleet.reports
 
     def with_calls(timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:

@@ -87,7 +87,7 @@ def another(name: str, value: Any) -> Any:
 
 
 def changed(layer: str) -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
-    """Return, for each setting in each version of Keras: settings, name of the setting, settings after its change."""
+    """Return, for each setting in each version of Keras: settings, name of the setting, settings with its new value."""
     cases = []
     for keras in VERSIONS.values():
         config = known_to(keras, layer)

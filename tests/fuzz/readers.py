@@ -1,7 +1,7 @@
 """Every reader of files that a stranger may have written, with a sample that it accepts.
 
-A reader gets the directory of a sample in which a file was changed. It must return a result, or raise `UserError` or an
-error that its package documents.
+A reader gets the directory of a sample in which a file was changed. The reader must return a result, or raise
+`UserError` or an error that the reader's package documents.
 """
 
 import hashlib

@@ -93,7 +93,7 @@ def divide(place: Place, data: Path, unseen: tuple[int, ...] | None = None) -> t
 
 
 def test_every_cell_has_its_classes(place: Place) -> None:
-    """The statistics are those of the classes; features are informative, and noise harms."""
+    """A cell's statistics come from the classes in the cell. Errors are fewer than by chance, and grow with noise."""
     found = place.dataset
     assert dict(found.sizes) == {"model": len(WIDTHS), "ssim": 2, "unseen": 3, "class": N_CLASSES}
     assert found["n_unseen"].values.tolist() == [0, 1, 2]

@@ -16,7 +16,7 @@ NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
 
 def evaluation(**columns: Any) -> Evaluation:
-    """Return the record of a successful call, changed by `columns`. Unless these have a key, equal calls share a key.
+    """Return the record of a successful call, changed by `columns`. Without a given key, equal calls share a key.
 
     A column that is not named here is empty or 0, so that a new column needs no change of tests.
     """

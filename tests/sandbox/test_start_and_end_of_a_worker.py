@@ -52,7 +52,7 @@ class Dying:
 def dying(
     monkeypatch: pytest.MonkeyPatch, look: Callable[[int], KillProgress], looks: int
 ) -> tuple[WorkerProcess, Dying]:
-    """Return a fake worker, whose end makes the progress that `look` returns."""
+    """Return a fake worker that is gone `looks` looks after its kill; `look` returns the progress at each look."""
     bodies: list[Dying] = []
 
     def start(launch: Launch) -> Dying:

@@ -47,7 +47,7 @@ class Training:
         return 100 * official_scores(measures, self.gap[None], conditioning(self.grid))
 
     def angle_of(self, score: float) -> float:
-        """Return the angle at which a measure has this expected score, or the nearest possible score."""
+        """Return the angle (`measures`) that gives this expected score, or the nearest possible score."""
         low, high = 0.0, pi / 2
         for _ in range(12):
             middle = (low + high) / 2
@@ -56,7 +56,7 @@ class Training:
         return low
 
     def draw(self, first: float, second: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return score differences between measures of these angles, and their bootstrap errors."""
+        """Return score differences between `measures` of two angles, and the bootstrap errors of the differences."""
         a, b = (self.measures(angle, self.random.normal(size=(DRAWS, self.gap.size))) for angle in (first, second))
         pairs = [PairedTask(self.grid, self.gap, np.array(pair)) for pair in zip(a, b, strict=True)]
         draws = np.array([retrained_scores([pair]) for pair in pairs])

@@ -5,15 +5,15 @@
 A submission's rho, its correlation with the gaps, differs from task to task. The truth is the mean score over 20,000
 other tasks. There are three populations:
 
-* varied: rho is normal with mean .7 and standard deviation .25, at most .99 in size;
+* varied: rho is normal with mean .7 and standard deviation .25, between -.99 and .99;
 * weak: rho is normal with mean .4 and standard deviation .15;
 * useless: rho is 0.
 
 All submissions of a board come from the same population, so each difference that is found is a false alarm. One more
 submission has a rho that is less by .3: the column "true difference" says how often the interval of its difference from
-the first contains the true difference. *These tasks* and *differ* take the tasks as fixed, and so promise nothing for
-other tasks. Every figure has its Monte-Carlo error. Intervals are 90 % intervals, tests are at .05; *differ* counts
-two-sided p-values of at most .1.
+the first contains the true difference. The columns *these tasks* and *differ* take the tasks as fixed, so they promise
+nothing for other tasks. Every figure has its Monte-Carlo error. Intervals are 90 % intervals, tests are at .05;
+*differ* counts two-sided p-values of at most .1.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Tests of digests: equality of submissions, the parts of code that count, and the library files that they cover."""
+"""Tests of digests: equal submissions, the parts of code that count, and the library files that a digest covers."""
 
 import json
 import shutil

@@ -37,7 +37,7 @@ _SEE = "see the lines above; pgdl doctor tells more"
 
 
 class Fleet:
-    """The machines of a cluster, with a process on each. A machine that differs from the majority makes no calls."""
+    """The machines of a cluster, with a process on each. All that make calls have equal isolation and versions."""
 
     def __init__(
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,

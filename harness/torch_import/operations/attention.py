@@ -68,7 +68,10 @@ class Scores:
 
 
 def _of_each_example(value: Value, numbers: Any) -> Array:
-    """Return constants in the shape (n, queries, keys) of one example's `Scores`; a number gets the shape (1, 1, 1)."""
+    """Return the constants of one example, in the shape (n, queries, keys) of `Scores`; (1, 1, 1) for a number.
+
+    Raises `UntranslatableError` if the constants differ between examples.
+    """
     if np.size(numbers) == 1:
         return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
     if not (axes := flat(value.view))[0].is_batch:

@@ -47,5 +47,5 @@ class Keras2(TensorFlow):
         return copy
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return an empty text: the advice of other runtimes, to use this runtime, does not apply."""
+        """Return "": the other runtimes advise to choose this runtime, which has already been chosen."""
         return ""

@@ -117,7 +117,7 @@ def m_memory_of_first_process(model, dataset):
 
 @expected("OK", under_landlock=("FORBIDDEN",))  # there is no list
 def m_other_processes(model, dataset):
-    """Lists processes. There are only its own, and at most two that hold the sandbox open."""
+    """Lists processes: its own process, and at most two processes that hold the sandbox open."""
     others = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {os.getpid()}
     if len(others) > 2 or max(others, default=0) > 100:
         print(f"BREACH: processes {others}")

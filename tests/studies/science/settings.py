@@ -21,7 +21,7 @@ class Setting:
         errors: the task whose errors are analysed image by image.
         invariance: the task of networks that were trained with more and less augmentation.
         testbed: the task of networks that have seen half of the classes.
-        testbed_data: all classes, for `pgdl testbed --data`; a file lies beside the recipes.
+        testbed_data: dataset with all classes, for `pgdl testbed --data`: a name, or a file beside the recipes.
         n_seeds: number of networks per combination of hyperparameters, in tasks on stages of training.
     """
 
