@@ -288,7 +288,7 @@ class Stale:
 
 
 def _told_apart(requests: Sequence[Request]) -> Iterator[Request]:
-    """Yield the last of equal requests (except for their time) of this database, and all requests from others."""
+    """Yield all requests from other databases. Of this database's requests that differ only in time, yield the last."""
     own = {(one.version, one.task, one.choice, one.software, one.source): one for one in requests if one.merged is None}
     for one in requests:
         if one.merged is not None or one in own.values():
