@@ -352,15 +352,15 @@ class Line(NamedTuple):
     rank: int | None
     score: float | None
     n_ok: int
-    earlier: str = ""  #: the name of a renamed one at the base
+    earlier: str = ""  #: the name of a renamed submission at the base
 
 
 @dataclass
 class Report:
     """A report's lines, and the submissions with missing records.
 
-    If records of a submission that stays are missing, no submission has a rank. If records of a changed or removed
-    submission are missing at the base, no submission has a rank at the base.
+    If records of a submission that the change does not touch are missing, no submission has a rank. If records of a
+    changed or removed submission are missing at the base, no submission has a rank at the base.
     """
 
     lines: list[Line]
