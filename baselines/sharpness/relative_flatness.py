@@ -21,9 +21,9 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
 
     Despite its name, relative flatness is large if the loss is sharp. For a last layer z = W'x + b it is E |x|^2
     Var_p(w), where Var_p(w) is the variance of the rows of W' under the predicted probabilities p. For homogeneous
-    activations it stays the same if scale moves from a layer to the next.
+    activations, the value stays the same if a factor moves from a layer's weights to the next layer's.
 
-    The curvature of activations and layers after the chosen layer is left out. So the value is exact if they are
+    The curvature of activations and layers after the chosen layer is left out. So the value is exact if these are
     piecewise linear, or if the chosen layer computes the logits. Biases are left out; normalization is not folded.
 
     Args:
