@@ -115,6 +115,9 @@ def start(
 
 
 def kill(child: Child) -> None:
-    """Kill the process group of a process that has not been waited for."""
+    """Kill the process group of a process.
+
+    Call this before the process is waited for: afterwards, the ID of an empty group may belong to other processes.
+    """
     with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
         os.killpg(child.pid, signal.SIGKILL)

@@ -93,8 +93,8 @@ def one_vs_rest_kappas(confusion: ArrayLike) -> Vector:
     """Return Cohen's kappa of true and predicted labels, for each class against all others, in [-1, 1], (n_classes,).
 
     kappa = (P_0 - P_e) / (1 - P_e): P_0 is the share of examples with equal labels, and P_e its expectation for
-    independent labels with the same frequencies. If all labels are equal, kappa is 1. Argument and errors are as for
-    `error_rates`.
+    independent labels with the same frequencies. If all labels are equal, kappa is 1. `confusion` and exceptions are as
+    for `error_rates`.
 
     Source: Cohen, "A coefficient of agreement for nominal scales", 1960. The formula that Huang, Yu and Zhang print for
     P_e is a misprint: it may exceed 1.

@@ -63,7 +63,7 @@ def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
 
 
 def added(total: Array, before: float, part: Array, now: float) -> Array:
-    """Return before * total + now * part, float64, stored in `total`; if the shapes differ, `total` counts as 0."""
+    """Return before * total + now * part, float64, in place of `total`. If the shapes differ, return now * part."""
     if total.shape != part.shape:
         return np.multiply(part, now, dtype=np.float64)
     if before != 1:

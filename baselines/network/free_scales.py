@@ -3,8 +3,8 @@
 The scale of such a layer's input has no effect on the network's function. So all weights whose results are summed
 before a normalization get a common factor. With this factor, the variance of the sum (its mean square, if the
 normalization does not centre) is 1 on average over training examples. Groups of channels that are normalized separately
-have separate factors. If a sum is not normalized again, but includes outputs of normalizations, the mean square of
-these normalizations' own scales is set to 1.
+have separate factors. If a sum includes outputs of normalizations, but no normalization follows the sum, all
+summands get the common factor that makes the mean square of these normalizations' trained scales 1.
 """
 
 import math
@@ -126,7 +126,7 @@ def _groups(norm: Node, channels: int) -> int:
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
     """Return the variance or mean square (groups,) of the inputs of a stream's normalizations, plus epsilon.
 
-    It is a mean over examples and normalizations.
+    The result is a mean over examples and over the stream's normalizations.
     """
     norms = [network.nodes[place] for place in stream.normalizations]
 

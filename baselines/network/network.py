@@ -215,7 +215,7 @@ class Network:
         return self.batch_size_of(2)  # larger batches were slower
 
     def batch_size_of(self, passes: int) -> int:
-        """Return the batch size, 8 to 1024, if an example takes the memory of `passes` forward passes."""
+        """Return the batch size, 8 to 1024, for work that takes the memory of `passes` forward passes per example."""
         n_bytes = GPU_BATCH_BYTES if tf.config.list_logical_devices("GPU") else BATCH_BYTES
         return int(np.clip(n_bytes // (4 * passes * self._numbers), 8, 1024))
 

@@ -4,8 +4,8 @@
 and the initial weights w0 are kernels only, unless `include_bias`. There are n weights and m training examples.
 The pages of `pacbayes_flatness` and `pacbayes_mag_flatness` explain differences from the code of Dziugaite et al. 2020.
 
-Weights: folded. Draws: depend on the order of input dimensions. Work: about 70 forward passes for sigma and as much for
-sigma'; the measures share them.
+Weights: folded. Draws: depend on the order of input dimensions. Work: about 70 forward passes for sigma and as many for
+sigma'; measures share these passes.
 
 accuracy_drop: tolerated loss of training accuracy, a mean over draws, in (0, 1] (0.1: from 0.95 to 0.85). sigma is the
     largest scale up to 2 that costs no more than this. It is the standard deviation of normal noise on all kernels and
@@ -118,10 +118,11 @@ def pacbayes_flatness(
     its measures that contain sigma are smaller than here: for sigma = 1/16, the reported sqrt(value / m) is 4 times
     smaller. The code shared with Jiang et al. 2019 draws noise of deviation sigma, as their paper says.
 
-    On five networks trained on 1200 digits, the standard deviation of sigma over seeds is 3 to 9 %, and of the value
-    twice as much; on a network with batch normalization and 500 examples, that of sigma was 25 %. `n_draws=40` halves
-    deviations at four times the work. The search is unbiased: at the sigma of each of 16 seeds, other draws lose 0.097
-    to 0.109 of accuracy on average, for a tolerance of 0.1. Without noise on biases they lose 0.086 to 0.091.
+    On five networks trained on 1200 digits, the standard deviation over seeds is 3 to 9 % of sigma, and twice as much
+    of the value. On a network with batch normalization and 500 examples, it was 25 % of sigma. `n_draws=40` halves
+    these deviations at four times the work. The search is unbiased: at the sigma of each of 16 seeds, new draws of the
+    noise cost 0.097 to 0.109 of accuracy on average, for a tolerance of 0.1. Without noise on biases, they cost 0.086
+    to 0.091.
     """
     return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False) ** -2
 

@@ -15,14 +15,15 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
 
     Formula: sum over the layer's neurons s, t of <w_s, w_t> Tr(H_st), w_s the weights of s, H_st the block of the
     Hessian of the mean cross-entropy for w_s and w_t. Range: [0, inf). Source: Petzka et al. 2021, arXiv 2001.00939.
-    Work: 1 forward pass, and for each class a backward pass through the layers after w alone. Weights: as trained.
-    Refused: the layer is not dense, or has several positions, or a connection skips it.
+    Work: 1 forward pass, and for each class a backward pass, but only through the layers after the dense layer.
+    Weights: as trained. Refused: the layer is not dense, or computes outputs at several positions, or a connection
+    skips it.
 
     Despite its name, relative flatness is large if the loss is sharp. For a last layer z = W'x + b it is E |x|^2
     Var_p(w), where Var_p(w) is the variance of the rows of W' under the predicted probabilities p. For homogeneous
-    activations it stays the same if scale moves from a layer to the next.
+    activations, the value stays the same if a factor moves from a layer's weights to the next layer's.
 
-    The curvature of activations and layers after the chosen layer is left out. So the value is exact if they are
+    The curvature of activations and layers after the chosen layer is left out. So the value is exact if these are
     piecewise linear, or if the chosen layer computes the logits. Biases are left out; normalization is not folded.
 
     Args:

@@ -88,7 +88,7 @@ def largest_harmless(
 
 
 def _excess(left: float) -> float:
-    """Return ln(1 - left), limited to +-ln `FARTHEST`; `left` is the fraction of a margin that is left."""
+    """Return ln(1 - left) within +-ln `FARTHEST`, above 0 if `left` is 0; `left` is the fraction of a margin left."""
     if left <= 0:
         return min(max(math.log1p(-left), 1e-9), math.log(FARTHEST))
     return -math.log(FARTHEST) if left >= 1 - 1 / FARTHEST else math.log1p(-left)

@@ -5,7 +5,7 @@ initial weights w0 are kernels only, unless `include_bias`. n is the number of w
 Dziugaite et al. 2020 leave these measures out.
 
 Weights: folded. Draws: depend on the order of input dimensions and of examples. Work: about 200 backward passes over 64
-examples and 10 forward passes over 640 examples for alpha, as much for alpha'; the measures share them.
+examples and 10 forward passes over 640 examples for alpha, and as many for alpha'; measures share these passes.
 
 accuracy_drop: tolerated loss of accuracy on 640 training examples, in (0, 1] (0.1: from 0.95 to 0.85). alpha is the
     largest scale up to 2 at which attacks cost no more than this. An attack changes each parameter, also biases, by at

@@ -32,7 +32,7 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
 
 
 def require_place(output: Path) -> None:
-    """Raise `UserError` if `output` is or contains a link, or if other files are in its folder for the site.
+    """Raise `UserError` if `output` is or contains a link, or if `output`/site holds anything but an earlier site.
 
     The job may run in the checkout of a change, which may contain links.
     """

@@ -104,7 +104,10 @@ def _is_known(submission: Submission, known: Mapping[str, Sequence[Request]]) ->
 
 
 def _claim(submission: Submission, known: Mapping[str, Sequence[Request]]) -> tuple[bool, bool]:
-    """Return how good a submission's claim to its name is, as a value to compare."""
+    """Return a sort key: a submission with a larger key has a better claim to its name.
+
+    The best claim has a submission whose path is recorded under the name, then one whose file or folder has the name.
+    """
     return _is_known(submission, known), not submission.is_claimed
 
 

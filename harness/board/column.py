@@ -1,4 +1,4 @@
-"""The classes of a board's columns: of whole rows, and of a row's results on one task."""
+"""Columns of a board: `Column` shows a property of a row, `TaskColumn` a property of a row's results on one task."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Column(Generic[T]):
-    """A column of a board: of whole rows (`Row`), or of the results on one task (`OnTask`)."""
+    """A column of a board. The values come from rows (`Row`), or from a row's results on one task (`OnTask`)."""
 
     key: str  #: unique on a board; the column's heading in files for programs
     value: Callable[[T], Any]  #: returns text, a number or None, for programs and for sorting

@@ -89,7 +89,7 @@ class ChangeReport:
     withheld: tuple[str, ...] = ()  #: hidden tasks, for which scores are rounded and other figures withheld
 
     def to_json(self) -> str:
-        """Return the content of the file. Lists and texts that are too long for `parse` are cut."""
+        """Return the content of the report's file. Lists and texts that are too long for `parse` are cut."""
         return json.dumps({"format": FORMAT} | _cut(asdict(self)), indent=1, allow_nan=False) + "\n"
 
     @classmethod

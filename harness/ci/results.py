@@ -55,7 +55,7 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
-    """Return groups of submissions with the same files or values, each with a submission in `touched`."""
+    """Return groups of submissions with the same files or values. Each group has a submission in `touched`."""
     return [Same(what, names) for what, names in find_same(shown) if not set(touched).isdisjoint(names)]
 
 

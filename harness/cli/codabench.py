@@ -145,9 +145,10 @@ def collect(share: float, results: Address, html: Path | None, **asked: Any) -> 
 def submissions(output: Path, **asked: Any) -> None:
     """Download one submission of each participant, and list these submissions in PATH/submissions.csv.
 
-    TOML describes the competition, URL is its page. The submission on the platform's board is chosen or, if there is
-    none, the last whose file was written before the end of the phase. This end is read from TOML, not from the
-    platform, where everybody can change it. The same command continues after an interruption.
+    TOML describes the competition, and URL is its page. A participant's submission on the platform's board is chosen,
+    or else the participant's last submission. Submissions whose files were written after the end of the phase do not
+    count. The end is read from TOML, not from the platform, where everybody can change it. The same command continues
+    after an interruption.
 
     Example: pgdl codabench submissions competition.toml https://www.codabench.org/competitions/ID/ --phase Final
     --output final

@@ -81,7 +81,10 @@ def require_directory(output: Path | None, file: str) -> None:
 
 
 def require_stem(output: Path | None, more: Collection[str]) -> None:
-    """Raise `UserError` if `output`, the beginning of file names, is a directory, or has a suffix of files to write."""
+    """Raise `UserError` if `output` is a directory, or ends in the suffix of a format or in a suffix in `more`.
+
+    The command adds these suffixes to `output` itself.
+    """
     if output is None:
         return
     require("--output writes each format and plots", "pyarrow", "matplotlib")

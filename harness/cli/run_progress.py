@@ -26,9 +26,9 @@ SHOWN_FAILURES = 5
 class RunProgress(Bars):
     """Prints failures as they happen. On a terminal, a bar shows the remaining time of each submission.
 
-    If failures of a submission differ only in numbers, the first is printed at once, and the number of the others after
-    the last call. Two kinds of failures are only counted: failures for lack of initial weights; and failures on the
-    tasks `withheld`, because their messages could reveal facts about models.
+    If failures of a submission differ only in numbers, the first failure is printed at once; after the submission's
+    last call, a line says how many similar calls there were. Two kinds of failures are only counted: failures for lack
+    of initial weights; and failures on the tasks `withheld`, because their messages could reveal facts about models.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:

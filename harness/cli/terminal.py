@@ -45,7 +45,7 @@ class Terminal(Progress):
         warn(line)
 
     def step(self, line: str) -> None:
-        """Show a step until the next step begins; during a run on a terminal, as text of the run's bar."""
+        """Show a step until the next step begins. During a run on a terminal, the step is the label of the bar."""
         if self._run is not None and self.console.is_terminal:
             self._run.step(line)
         else:

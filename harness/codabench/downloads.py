@@ -58,10 +58,10 @@ def download(
 ) -> tuple[list[Submitted], list[str]]:
     """Download a submission of each participant as NAME.zip; return the submissions, and lines on problems.
 
-    A participant's submission on the platform's board is chosen, or else the participant's last submission whose file
-    was written before `end`. A file that is there already is not downloaded again. With `with_results`, only
-    submissions with a score are chosen, and results/NAME.zip is downloaded, too. Raise `UserError` if the platform
-    cannot be reached, refuses or fails.
+    A participant's submission on the platform's board is chosen, or else the participant's last submission. Submissions
+    whose files were written after `end` do not count. A file that is there already is not downloaded again. With
+    `with_results`, only submissions with a score are chosen, and results/NAME.zip is downloaded, too. Raise `UserError`
+    if the platform cannot be reached, refuses or fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):

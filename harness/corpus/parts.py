@@ -30,9 +30,10 @@ def find_part(task: Path, part: str) -> Path | None:
 
 
 def part_digest(directory: Path, digests: Digests) -> str:
-    """Return the digest of a part, over the names and contents of its files: for a model, the digest of the model.
+    """Return the digest of the part in `directory`, over the names and contents of its files.
 
-    A missing file changes the digest. Raise `OSError`, or `UserError` if a file is no regular file.
+    If the part is a model, the digest equals `Model.digest`. A missing file changes the digest. Raise `OSError`, or
+    `UserError` if a file is no regular file.
     """
     files = [*(directory / name for name in MODEL_FILES), *sorted(directory.glob("*/shard_*"))]
     return digests.of_model(files)

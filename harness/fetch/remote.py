@@ -42,7 +42,7 @@ class RemoteFile:
     boundaries: Sequence[int] = ()  #: ascending positions where members begin: no request ends inside a member
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return a copy with these `boundaries`, whose `tail` has at least all bytes from the last boundary on."""
+        """Return a copy with these `boundaries`. If necessary, its `tail` is extended to begin at the last boundary."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())

@@ -170,7 +170,11 @@ class _Flattener:
         return [len(self.calls) - 1]
 
     def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
-        """Call permutation `to_last`, the layer, permutation `to_first`; skip `to_last` right after a `to_first`."""
+        """Call a layer between permutations: `to_last`, the layer, `to_first` (None: no permutation).
+
+        If a permutation back to channels first has computed the input, the layer reads that permutation's own input
+        instead, and `to_last` is left out.
+        """
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
         last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))

@@ -44,7 +44,7 @@ class AnswerError(Exception):
 
 
 def write_answer(answer: Answer, stream: BinaryIO) -> None:
-    """Write an answer without `READY`: the line of JSON, and the contents of the files."""
+    """Write the line of JSON, and the contents of the files. The caller writes `READY` first."""
     files = [[name, len(content)] for name, content in answer.files.items()]
     line = answer._asdict() | {"files": files, "metadata": dict(answer.metadata)}
     stream.write(json.dumps(line).encode() + b"\n")

@@ -134,8 +134,8 @@ def new_name() -> str:
 def start_reaper() -> children.Child:
     """Start and return a process that removes all containers of this harness when the harness ends.
 
-    The process waits until its standard input ends, which happens even if the harness is killed. Before, this function
-    removes the containers of harnesses that have ended.
+    The process waits until its standard input ends, which happens even if the harness is killed. Before this function
+    starts the process, it removes the containers of harnesses that have ended.
     """
     names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():

@@ -40,7 +40,7 @@ class Tree:
 
 
 class Namespace:
-    """All processes of a PID namespace, listed from the /proc inside. No process can leave the namespace."""
+    """All processes of a PID namespace, listed from the namespace's own /proc. No process can leave the namespace."""
 
     def __init__(self, first: int) -> None:
         """`first` is the ID, outside the namespace, of the process with PID 1 inside."""

@@ -62,7 +62,7 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return a table of the scores given each pair of hyperparameters, which name the line and the column.
+    """Return a table of scores: a cell has the score given the two hyperparameters of its line and column.
 
     A cell holds the score, its share of the largest score, and whether it is the smallest score.
     """

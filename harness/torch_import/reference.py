@@ -4,8 +4,9 @@ A question (a request to the program) is `{"file": PT2, "inputs": NPY, "by_layer
 have the channels last. The program writes the network's outputs to the file `output`, and the answer is empty.
 
 If `by_layer` is true, the network runs on the first input. For each result in the graph that a layer of the translation
-computes, the program writes PyTorch's numbers with the layer's order of axes; arrays are in the graph's order. The
-answer has two lists for these results: `layers`, the layer's number, and `paths`, the operation's place in the module.
+computes, the program writes an array: PyTorch's numbers, with the layer's order of axes. The arrays have the order of
+the graph's operations. The answer has two lists with an entry for each array: `layers`, the layer's number, and
+`paths`, the operation's place in the module.
 
 The file is not trusted: the program calls only operations that `translate` can translate.
 """

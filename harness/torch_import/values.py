@@ -205,7 +205,10 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
-    """Divide the axes at `place` of both values into axes of equal sizes, and let `other` have the axes of `one`."""
+    """Divide axis number `place` of both values into the same elementary axes.
+
+    Elementary axes of `other` are replaced by the elementary axes of `one` that have the same size.
+    """
     if one.shape[place] != other.shape[place]:
         raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0

@@ -115,7 +115,7 @@ def between(points):
 
 @pytest.mark.parametrize(("corners", "steps"), [(4, 2), (6, 2), (7, 3), (12, 4)])
 def test_a_regular_polygon_is_one_loop(corners, steps):
-    """The loop is born when the polygon's sides are joined, and dies when triangles of a third of a turn fill it."""
+    """It is born at the polygon's side, and dies at the longest side of the smallest triangle around the centre."""
     angles = 2 * np.pi * np.arange(corners) / corners
     found = loops(between(np.stack([np.cos(angles), np.sin(angles)], axis=1)))
     chord = [2 * math.sin(math.pi * k / corners) for k in (1, steps)]

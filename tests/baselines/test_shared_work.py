@@ -114,7 +114,7 @@ GRADIENTS = {
 @pytest.mark.parametrize("kind", ["pass", "spectrum"])
 def test_no_work_is_done_twice(kind, work):
     """There are two exceptions. The function for changed weights also computes the logits, so that last bits are
-    equal. WeightWatcher's measures read the kernels without folding, which may equal the folded kernels.
+    equal. WeightWatcher's measures read the kernels before folding, and folding may leave a kernel as it is.
     """
     repeated = {key[:2]: count for key, count in work.items() if key[0] == kind and count > 1}
     assert repeated == ({("pass", "outputs"): 2} if kind == "pass" else {("spectrum", "eigvalsh"): 2})

@@ -1,4 +1,6 @@
-"""Prints seconds of measures and of the passes that they need; test_measures.py runs it, since it loads TensorFlow.
+"""Prints seconds of measures and of the passes that they need.
+
+This program loads TensorFlow, so test_measures.py runs it in a process of its own.
 
 A measure is called on one subject with two seeds. The first call builds and compiles functions, and only the second is
 timed: the benchmark compares the work on examples, not the second or so that compiling takes. All functions are

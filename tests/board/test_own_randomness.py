@@ -69,7 +69,7 @@ def expected(known: Known, *others: Sequence[float], models: Sequence[str] = MOD
 
 
 def test_repetitions_never_count_in_a_score(known: Known) -> None:
-    """They are in the order of their numbers, and the newest of a number counts."""
+    """The values of repetitions are sorted by number. If a number has several records, the newest record counts."""
     records = [*rows("mine", THIRD, repeat=2), *rows("mine", SECOND, repeat=1), *rows("mine")]
     calls = only([*records, *rows("mine", {"model_0": 9.5}, repeat=1)], known)
     assert calls.on("toy", known["toy"]).values == dict(zip(MODELS, MEASURE, strict=True))

@@ -184,7 +184,7 @@ def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage
 
 @pytest.mark.rest
 def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
-    """All calls of a time budget go to one machine; after its loss, the other machine counts its seconds, too."""
+    """All calls of a time budget go to one machine. After its loss, the next machine counts the seconds spent there."""
     shared = Allowance(7, 3.0, 0.0, "the budget")
     orders = [stage.parts.order("waits", allowance=replace(shared)) for _ in range(3)]
     stage.add(*orders)

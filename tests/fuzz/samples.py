@@ -269,7 +269,7 @@ def settings() -> PhaseSettings:
 
 
 def results(directory: Path) -> None:
-    """Write an output of the ingestion program, unpacked and as it is downloaded, and its submission."""
+    """Write an output of the ingestion program, unpacked and as a downloaded archive, and the submission."""
     output = directory / "output"
     output.mkdir()
     with Records(str(directory / "made.db")) as records:

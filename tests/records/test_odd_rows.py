@@ -119,7 +119,10 @@ def test_a_version_that_is_no_text_is_refused_where_it_is_read(file: Path) -> No
     ],
 )
 def test_values_that_cannot_be_together(change: str, found: str, location: str) -> None:
-    """A board ranks by the configuration that a request names: a row with other settings would be ranked wrongly."""
+    """Values in a row must fit each other, above all the configuration and the settings.
+
+    A board counts the rows of a configuration, so a row with other settings than its configuration would count wrongly.
+    """
     with Records(location) as records:
         records.add(evaluation())
         execute(location, f"UPDATE evaluations SET {change}")

@@ -291,7 +291,7 @@ class Stale:
 
 
 def _told_apart(requests: Sequence[Request]) -> Iterator[Request]:
-    """Yield the last of equal requests (except for their time) of this database, and all requests from others."""
+    """Yield all requests from other databases. Of this database's requests that differ only in time, yield the last."""
     own = {(one.version, one.task, one.choice, one.software, one.source): one for one in requests if one.merged is None}
     for one in requests:
         if one.merged is not None or one in own.values():
@@ -355,15 +355,15 @@ class Line(NamedTuple):
     rank: int | None
     score: float | None
     n_ok: int
-    earlier: str = ""  #: the name of a renamed one at the base
+    earlier: str = ""  #: the name of a renamed submission at the base
 
 
 @dataclass
 class Report:
     """A report's lines, and the submissions with missing records.
 
-    If records of a submission that stays are missing, no submission has a rank. If records of a changed or removed
-    submission are missing at the base, no submission has a rank at the base.
+    If records of a submission that the change does not touch are missing, no submission has a rank. If records of a
+    changed or removed submission are missing at the base, no submission has a rank at the base.
     """
 
     lines: list[Line]

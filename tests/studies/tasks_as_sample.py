@@ -63,7 +63,7 @@ def task_scores(task: Task, random: np.random.Generator, population: str, n_task
 
 
 def of_boards(task: Task, random: np.random.Generator, population: str, n_tasks: int, truth: float) -> tuple[bool, ...]:
-    """Return, for a random board of two, whether an interval holds the truth, and whether a lead looks sure."""
+    """Return, for a random board of two submissions, whether an interval holds the truth, and a lead looks sure."""
     board: dict[str, dict[str, TaskCalls]] = {"one": {}, "other": {}}
     models = task.grid.models
     for number in range(n_tasks):

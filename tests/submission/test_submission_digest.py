@@ -153,7 +153,7 @@ def families_in(submission: Submission) -> set[str]:
 @pytest.mark.rest
 @pytest.mark.parametrize("family", families())
 def test_its_files_are_enough(family: str, tmp_path: Path) -> None:
-    """A process that has only the submission's files of the library finds all measures of the families in them."""
+    """A process with only those files of the library that the submission holds finds all measures of their families."""
     submission = submission_of(family)
     write_files(submission.files, tmp_path)
     command = [sys.executable, "-I", "-c", LISTING, str(tmp_path)]

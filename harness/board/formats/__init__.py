@@ -35,7 +35,7 @@ def find(name: str) -> Format:
 
 
 def write(board: "Board", stem: Path) -> list[Path]:
-    """Write a file in every format that has a suffix, `stem` with this suffix; return the paths of the files.
+    """Write the board in every format that has a suffix, to `stem` with this suffix; return the paths of the files.
 
     The files contain no paths.
     """

@@ -102,7 +102,7 @@ def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimat
 
 
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
-    """Return the margins for shifts by at most 3 * radius; minus infinity where the test needs none."""
+    """Return the margins for shifts by at most 3 * `radius` pixels; minus infinity for margins that `far` lacks."""
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1
     grid = np.full((len(near), side, side), -np.inf, np.float32)

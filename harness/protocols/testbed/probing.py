@@ -1,4 +1,4 @@
-"""Evaluates networks as backbones in processes, and keeps the results of each in the cache."""
+"""Evaluates networks as backbones, in processes of their own, and keeps each network's results in the cache."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,9 +1,9 @@
 """`make codabench-real CODABENCH=DIR [IMAGE=FILE]`: tries a bundle on a real site of Codabench, and prints a table.
 
-DIR is a checkout, which stays unchanged. Everything runs on loopback, in a temporary directory and a new namespace of
-processes. Machines without a registry need FILE, an archive of `docker save` with the image pgdl-codabench:real or
-the Dockerfile's base image. The storage is moto, which accepts any signature. Exit code 1 means an unexpected result, 2
-that something is missing.
+DIR is a checkout of Codabench, which stays unchanged. Everything runs on loopback, in a temporary directory and a new
+namespace of processes. Machines without a registry need FILE, an archive of `docker save` with the image
+pgdl-codabench:real or the Dockerfile's base image. The storage is moto, which accepts any signature. Exit code 1 means
+an unexpected result, 2 that something is missing.
 """
 
 import json

@@ -77,9 +77,9 @@ def contents():
 
 @expected("OK")
 def r_counters_in_files(model, dataset):
-    """Searches /proc, except its own processes, for content that its actions change: a later call could read it.
+    """Searches /proc, except the directories of processes, for files that the call changes and a later call could read.
 
-    It reads every file twice, and in between does something of every kind that a kernel counts.
+    Reads every file twice, and between both readings does something of every kind that a kernel counts.
     """
     before = contents()
     held = [np.ones(1 << 22), [os.pipe() for _ in range(100)]]
