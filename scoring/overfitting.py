@@ -59,7 +59,7 @@ class RiskEstimates:
 
     @property
     def adversarial_error_rate(self) -> float:
-        """Share of misclassified moved points, in [0, 1]; not an estimate of the risk, since it lacks the weights."""
+        """Unweighted share of misclassified moved points, in [0, 1]; `adversarial_estimate` is weighted."""
         return float(self.moved_losses.mean())
 
     @property

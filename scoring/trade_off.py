@@ -13,7 +13,7 @@ Cube = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TradeOff:
-    """The point of (size, ssim, unseen) with the smallest sum of objective and weighted penalty."""
+    """The size, SSIM and share of unseen classes with the smallest sum of objective and weighted penalty."""
 
     size: float  #: number of weights
     ssim: float  #: structural similarity of the noisy images, in (0, 1]

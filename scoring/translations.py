@@ -36,7 +36,7 @@ class AdversarialGenerator:
 
     @property
     def side(self) -> int:
-        """Number of candidates in a row, including the unmoved image."""
+        """Number of candidates along each axis, including the unmoved image."""
         return 2 * self.radius + 1
 
     def estimates(self, margins: ArrayLike) -> RiskEstimates:

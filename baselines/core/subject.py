@@ -66,7 +66,7 @@ class Subject:
 
     @functools.cached_property
     def network(self) -> Network:
-        """A copy of the trained network, whose parameters are all trained weights."""
+        """A copy of the trained network. Its parameters are all trained weights, including those of normalizations."""
         return Network(self.nodes)
 
     @functools.cached_property

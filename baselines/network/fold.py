@@ -110,7 +110,7 @@ def _affine(scale: Node) -> tuple[Array, Array] | None:
 
 
 def _takes(node: Node, scale: Node) -> bool:
-    """Whether `scale` can be folded into `node`: a weight layer, or for constants also a batch normalization."""
+    """Whether `scale` can be folded into `node`: weight layers take any, batch normalizations take only constants."""
     is_norm = node.kind == "BatchNormalization" and node.config["axis"] == -1
     return node.has_kernel or (is_norm and scale.kind in CONSTANT)
 

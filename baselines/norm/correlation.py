@@ -42,7 +42,7 @@ class Layer:
 
     @cached_property
     def eigenvalues(self) -> Array:
-        """Eigenvalues (n_eigenvalues,) of all matrices, ascending."""
+        """Eigenvalues (n_eigenvalues,) of all correlation matrices, ascending."""
         found: Array = np.sort(np.maximum(np.linalg.eigvalsh(gram(self.matrices)), 0.0), axis=None)
         return found
 

@@ -41,7 +41,10 @@ def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int])
 
 
 def _frequencies(sides: Sequence[int], strides: Sequence[int]) -> Array:
-    """Return input frequencies (output frequencies, aliases, axes); of most conjugate pairs, only one is included."""
+    """Return the input frequencies of each output frequency, shape (output frequencies, aliases, axes).
+
+    Conjugate frequencies have equal singular values, so most pairs are represented by a single frequency.
+    """
     coarse = [side // stride for side, stride in zip(sides, strides, strict=True)]
     halved = np.indices([*coarse[:-1], coarse[-1] // 2 + 1]).reshape(len(sides), -1).T
     aliases = np.indices(strides).reshape(len(sides), -1).T

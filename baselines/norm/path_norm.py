@@ -32,8 +32,8 @@ _SUBTRACT = ("bicubic", "lanczos3", "lanczos5")
 def squared_path_norm(subject: Subject) -> float:
     """Return the sum of the logits for an input of ones, with all weights of the network squared.
 
-    Batch normalization and constants are folded first. Then kernels, biases, and the remaining signs, shifts and
-    constants are squared. The result is clipped to the range of positive float64 numbers.
+    Batch normalization and constants are folded first. Then kernels and biases are squared, and also the signs, shifts
+    and constants that folding leaves. The result is clipped to the range of positive float64 numbers.
     """
     folded = subject.folded.description
     begin = weights_begin(folded.nodes)

@@ -80,7 +80,10 @@ def _fourier_norm(subject: Subject, change: bool, number: int, of_inputs: tuple[
 
 @shared
 def squared_operator_norms(subject: Subject, change: bool = False) -> Array:
-    """Return the squared spectral norms (d,) of the d layers with their own padding and strides."""
+    """Return the squared spectral norms (d,) of the d layers with their own padding and strides.
+
+    `change` is explained at `singular_values`.
+    """
     return np.array([_operator_norm(subject, change, number) ** 2 for number in range(len(_maps(subject, change)))])
 
 

@@ -30,8 +30,8 @@ def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     the representations of n examples, y their classes, alpha and beta the precisions of weights and of labels. Source:
     You, Liu, Wang and Long 2021, arXiv 2102.11005.
 
-    You et al. rank pretrained networks by the evidence: if it is larger, they expect better transfer. For exactly
-    fitted labels a constant of the authors' code bounds the evidence.
+    You et al. rank pretrained networks by the evidence: if it is larger, they expect better transfer. If the
+    linear models fit the labels exactly, only a small constant of the authors' code keeps the evidence finite.
     """
     features, labels = penultimate(subject, n_samples, seed)
     left, values, _ = np.linalg.svd(features.astype(np.float64), full_matrices=False)

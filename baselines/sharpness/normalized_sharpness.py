@@ -25,7 +25,10 @@ def by_channels(network: Network, kernel: Kernel) -> Array:
 
 
 def moments_by_channels(network: Network, moments: Array) -> Iterator[Array]:
-    """Yield the entries of each kernel, in the shape of `by_channels`, from a result (weights,) of `weight_moments`."""
+    """Yield the moments of each kernel's entries, in the shape of `by_channels`.
+
+    `moments` (weights,) is one of the results of `weight_moments`.
+    """
     place, first = None, 0
     for kernel in network.kernels:
         if kernel.node != place:  # biases come before

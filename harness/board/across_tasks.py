@@ -12,7 +12,7 @@ from scoring import MeanRanks, compare_mean_ranks, difference_on_other_tasks, si
 
 @dataclass(frozen=True)
 class Pair:
-    """The mean difference between the scores of two rows on further tasks that resemble the board's tasks."""
+    """The difference between two rows' mean scores on other tasks like the board's: an interval, and a test."""
 
     low: float  #: lower end of the 90 % interval, -100 to 100
     high: float  #: upper end of the 90 % interval

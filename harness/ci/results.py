@@ -45,7 +45,7 @@ def lines_of(
 
 
 def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
-    """Return the untouched submissions whose rank changes, in the order of the board; none without a base."""
+    """Return the untouched submissions whose rank changes, in the order of the board; [] if the change has no base."""
     if change.base is None:
         return []
     earlier = newest_rows(before)

@@ -51,7 +51,10 @@ def plain(answer: Callable[[Question], Answer]) -> Callable[[str], Program]:
 
 @contextmanager
 def faults_of_the_model() -> Iterator[None]:
-    """Turn all errors in the context into a `UserError`: with an invalid model, a framework may raise any error."""
+    """Turn errors in the context into a `UserError`: with an invalid model, a framework may raise any error.
+
+    `MemoryError` and `FloatingPointError` stay as they are.
+    """
     from harness.worker.architecture import ArchitectureError
 
     try:

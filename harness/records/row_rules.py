@@ -115,7 +115,7 @@ def _is_object(value: object) -> bool:
 
 
 class Agreement(NamedTuple):
-    """A rule for a column that depends on other columns of the row, whose values follow the rules of their columns."""
+    """A rule that ties a column to other columns of its row. Each value has passed the rule of its own column."""
 
     column: str
     others: tuple[str, ...]

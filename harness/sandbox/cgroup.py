@@ -150,7 +150,7 @@ def new_group(parent: Path) -> tuple[Path, int]:
     """Create and lock a group below `parent`. Return its path, and the file descriptor that holds its lock.
 
     The lock `_changing` excludes only runs with the same cache directory. Before this function has locked the new
-    group, a run with another cache directory may remove the group as abandoned. Then create another group.
+    group, a run with another cache directory may remove the group as abandoned. The function then creates another.
     """
     while True:
         path = parent / f"{PREFIX}{secrets.token_hex(8)}"

@@ -70,7 +70,7 @@ class RunningContainer(RunningSandbox):
         self._removal = children.popen(command, os.environ, **nothing, **children.OWN_GROUP)
 
     def is_gone(self) -> bool:
-        """Return whether the container is removed and the client has ended. If the removal failed, start it again."""
+        """Return whether the container is removed and the client has ended. Repeat a failed removal."""
         if self._removal is None or self._removal.poll() is None:
             return False
         if self._removal.returncode != 0:

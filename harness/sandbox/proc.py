@@ -94,6 +94,6 @@ def _read_modules() -> str:
 
 
 def _drivers(modules: str) -> str:
-    """Return NVIDIA's lines of the text `modules` (of /proc/modules), with constant use counts and addresses."""
+    """Return a line per NVIDIA driver in the text `modules` (of /proc/modules); sizes, uses and addresses are 0."""
     names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
     return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

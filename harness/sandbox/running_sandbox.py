@@ -33,7 +33,7 @@ class RunningSandbox(ABC):
     processes: Processes  #: all processes of the call
 
     def storage(self) -> Storage | None:
-        """Return the used storage; zeros if the sandbox itself limits storage; None while the use is still unknown."""
+        """Return the used storage; always 0 if the sandbox itself limits storage; None while the use is unknown."""
         return Storage()
 
     @abstractmethod

@@ -122,7 +122,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Return a directory with the worker's code, copies of files in /proc, and the placeholder's program `ECHO`."""
+        """Return a directory with the worker's code, copies of files in /proc, and `ECHO` for placeholder processes."""
         directory = self.stage("worker", _write_worker)
         if sys.platform == "linux":
             (directory / ECHO).chmod(UNREADABLE)

@@ -48,7 +48,7 @@ class KindContract:
         assert (isolation if way in WAYS else kind.name_in_records) == kind.isolation
 
     def test_a_kind_says_what_it_shows(self) -> None:
-        """No directory that all workers can read contains a directory with copies of inputs."""
+        """The directories that all workers can read contain no copies of inputs."""
         with Staging() as staging:
             private = staging.stage("private", lambda _: None)
             assert not any(private.is_relative_to(place) for place in self.kind().shown())

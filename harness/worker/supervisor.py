@@ -15,7 +15,7 @@ from harness.worker.scratch import remove
 
 
 def main(line: int, worker: int, scratch: str) -> None:
-    """Report the end of process `worker` on the socket `line`. When it closes, end the call and remove `scratch`."""
+    """Report the end of process `worker` on the socket `line`; end the call and remove `scratch` when `line` closes."""
     wake, wakes = os.pipe()
     for end in (wake, wakes):
         os.set_blocking(end, False)

@@ -63,7 +63,7 @@ def test_numbers_of_numpy_are_numbers(seconds: Any) -> None:
 
 @pytest.mark.parametrize("given", [[], None, 3, b"mine.py", [None], {}])
 def test_what_is_no_submission_is_refused(given: Any) -> None:
-    """One submission is checked at a time."""
+    """Both functions refuse what is no submission; `check` also refuses several submissions."""
     for function in (pgdl.run, pgdl.check):
         with pytest.raises(UserError) as raised:
             function(given)

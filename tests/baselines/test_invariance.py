@@ -141,7 +141,7 @@ def side_of_a_pixel():
 
 @pytest.mark.parametrize("method", ["trapezoid", "exact"])
 def test_both_directions_in_closed_form(method):
-    """The prediction is wrong if over half of the pixel is on the left. Without the pixel, class 0 wins the tie."""
+    """A shift of over half a pixel to the left makes predictions wrong. Without the pixel, class 0 wins the tie."""
     model, data = side_of_a_pixel()
     shifts = np.linspace(-0.5, 0.5, 25)
     expected = np.where(8 * shifts > -0.5, 1.0, 0.0)

@@ -376,7 +376,7 @@ def test_the_input_is_a_position_and_training_settings_are_not_made_anew():
 
 
 def attention(*positional, **named):
-    """A network with an attention layer whose call arguments are named `left` and `right`."""
+    """A network with an attention layer, called with the tensors of these names: `left`, `right` or `mask`."""
     source = tf.keras.Input((6, 4))
     tensors = {
         "left": layers.Dense(5)(source),

@@ -30,7 +30,10 @@ INGESTION, FIRST, AGAIN = "ingestion", "first run", "another run"
 
 
 def compare(tasks: Path, task: str, measure: str, repeats: int) -> dict[str, Seconds]:
-    """Return the seconds of the ingestion and of both runs, the smallest of several repeats. All values must agree."""
+    """Return the seconds of the ingestion, the first run and the second run, each the smallest of `repeats`.
+
+    All values must agree.
+    """
     found: dict[str, list[Seconds]] = {INGESTION: [], FIRST: [], AGAIN: []}
     file, submission = MEASURES[measure]
     for _ in range(repeats):

@@ -84,7 +84,7 @@ def bare_gradient(network, sample):
 
 
 def bare_distances(subject):
-    """Return a function that runs a pass over 500 examples, and multiplies the representations for label variation."""
+    """Return the seconds of a pass over 500 examples, and of the inner products that label variation needs."""
     network = subject.network
     last = network.layers[-(len(network.layers) // 3 + 1) :]
     positions = sorted({source for sources, _ in last for source in sources})

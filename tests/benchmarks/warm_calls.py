@@ -1,4 +1,4 @@
-"""Prints the seconds of measures of one pass, and of a bare pass; run by test_measures.py, since it loads TensorFlow.
+"""Prints seconds of measures, and of their passes alone; test_measures.py runs it, since it loads TensorFlow.
 
 Every call is on a new network, for which nothing has been compiled, as in a worker. But the process is warm: it has
 called the measure on other networks. Before the measure, another measure analyses the network and reads the training
@@ -101,7 +101,7 @@ def timed(name, model, images, labels):
 
 
 def report(model, images, labels):
-    """Return measure -> seconds of the preceding measure, of a call, and of the bare passes."""
+    """Return measure -> seconds of the measure called before it, of the measure itself, and of its passes alone."""
     labels = answered(model, images, labels)
     floors = bare(model, images[:LOOKED_AT], labels[:LOOKED_AT])
     return {

@@ -50,7 +50,7 @@ def test_lines_of_prose_have_at_most_120_characters(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_no_table_is_cut_in_two(page: Path) -> None:
-    """A line of a table stands between others, and text begins after an empty line."""
+    """After a line of a table comes another line of the table, or an empty line."""
     lines = prose(page).splitlines()
     assert [after for line, after in pairwise(lines) if line.startswith("|") and after and after[0] != "|"] == []
 

@@ -20,7 +20,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> dict[str, str]:
-    """The user's environment, with an empty cache and a secret that must not leak."""
+    """The user's environment, with a cache that has only shapes of models, and a secret that must not leak."""
     cache = tmp_path_factory.mktemp("cache")
     shutil.copytree(shared_cache / "shapes", cache / "shapes")
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}

@@ -87,7 +87,7 @@ def test_models_become_a_task(folder, pgdl, made, imported):
 @pytest.mark.rest
 @pytest.mark.parametrize("names", [("a", "a/b"), ("a/b", "c"), ("/a", ".."), ("a", "b\x00"), ("a", "\ud800")])
 def test_layers_of_any_name(folder, computed, imported, names):
-    """Any name is allowed, though in HDF5 files a slash makes a group within a group, and some names are impossible."""
+    """Layers may even have names that HDF5 cannot store, or names with a slash, which HDF5 takes for nested groups."""
     config = sequential(dense(4, "relu", name=names[0]), dense(3, name=names[1]))
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
     task, _ = imported()

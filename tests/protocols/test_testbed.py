@@ -297,7 +297,7 @@ def test_test_images_on_which_the_models_were_trained_are_left_out(place: Place,
 
 @pytest.mark.usefixtures("_read_here")
 def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_path: Path) -> None:
-    """Unseen classes that were not requested are not denied."""
+    """A note says that unseen classes are missing, but only if the user has not requested 0 % alone."""
     train, test = make_images(12, 0, N_SEEN), make_images(6, 1, N_SEEN)
     arrays = {"x_train": train[0], "y_train": train[1], "x_test": test[0], "y_test": test[1]}
     found, classes = divide(place, make_data(tmp_path / "data.npz", **arrays))

@@ -29,7 +29,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A SQLite database with a record and a request."""
+    """An SQLite database with a record and a request."""
     file = tmp_path / "results.db"
     with Records(str(file)) as records:
         records.add(evaluation())

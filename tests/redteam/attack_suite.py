@@ -79,7 +79,7 @@ class Attack:
         return [self.name, f"{self.name}_again"] if self.twice else [self.name]
 
     def breach_in(self, sandbox: str) -> str | None:
-        """Return why the attack succeeds in a sandbox, or None if it must not."""
+        """Return why the attack is known to succeed in a sandbox; None if the attack must fail there."""
         return self.known_breach if self.breached is None or sandbox in self.breached else None
 
     def require(self, row: dict[str, Any], sandbox: str) -> None:

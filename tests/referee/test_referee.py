@@ -1,6 +1,7 @@
 """Tests that boards, reports and sites agree with the referee after random sequences of actions.
 
-`make referee` runs more sequences, with new random choices in each run.
+The referee (`referee.py`) is a second, independent statement of the rules. `make referee` runs more sequences, with new
+random choices in each run.
 """
 
 import os

@@ -161,7 +161,7 @@ def beside_chance(task: Task, trained: tuple[np.ndarray, np.ndarray], seed: int)
 
 
 def best_of(task: Task, random: Random, null: Nulls, n_submissions: int, n_tasks: int) -> tuple[float, float]:
-    """Return the smallest of the submissions' own p-values, and of their adjusted p-values, on a random board."""
+    """Return the smallest unadjusted and the smallest adjusted p-value of the submissions on a random board."""
     seed = int(random.integers(2**31))
     by_task = [beside_chance(task, null(task, random, n_submissions), seed) for _ in range(n_tasks)]
     rows = [{str(number): found[row] for number, found in enumerate(by_task)} for row in range(n_submissions)]

@@ -1,8 +1,9 @@
-"""Prints how the time of scores, boards and sites grows with networks and submissions; docs/testing.md quotes some.
+"""Prints how the time of scores, boards and sites grows with networks and submissions; docs/testing.md quotes it.
 
     nice python -m tests.studies.many_networks
 
-Prints a row for each size: seconds of each command with an empty cache, and the largest memory of all, in MiB.
+Prints a row for each number of networks: seconds of each command with an empty cache, and the largest memory of the
+commands, in MiB.
 """
 
 import tempfile

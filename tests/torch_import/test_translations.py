@@ -91,7 +91,7 @@ def test_what_has_no_translation_is_refused_in_one_line(networks: Path, name: st
 def test_the_first_operation_that_differs_is_named(
     networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To find it, the command's own process does not read the file, which a stranger may have written."""
+    """A process other than the command's reads the file, because a stranger may have written it."""
 
     def refuse(*_: object) -> NoReturn:
         raise AssertionError("read in the process of the command")

@@ -204,7 +204,7 @@ class Local(Executor):
             self._stop()
 
     def _job(self, batch: Batch, inputs: Inputs, gpu: Gpu | None, held: ExitStack) -> Job:
-        """Return the inputs of a batch's sandbox. Their copies may be removed once `held` has been closed."""
+        """Return the inputs and settings of a batch's sandbox. Once `held` is closed, the inputs may be removed."""
         model, data = batch[0].model, batch[0].data
         # A participant may hand in a copy of a baseline: the digests are equal, but the modules have different names.
         files = " ".join(f"{modules(batch)[order.number]} {order.submission}" for order in batch)

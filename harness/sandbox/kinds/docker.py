@@ -202,7 +202,7 @@ def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
 
 
 def _scratch(path: str, size: int) -> str:
-    """Return the value of `--tmpfs` for `size` bytes of scratch space, where programs can run as in other sandboxes."""
+    """Return the value of `--tmpfs` for `size` bytes of scratch space. Programs can run in it, as with bubblewrap."""
     return f"{path}:rw,exec,nosuid,nodev,size={size},mode=1777"
 
 

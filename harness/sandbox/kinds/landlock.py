@@ -185,7 +185,10 @@ class SupervisedSandbox(RunningSandbox):
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
-        """Return the use of the scratch directory. If the disk's free space shrank much, count removed files, too."""
+        """Return the use of the scratch directory.
+
+        If the disk's free space shrank much, removed files that processes keep open count, too.
+        """
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
             lost = self._free - shutil.disk_usage(self._scratch).free

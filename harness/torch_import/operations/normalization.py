@@ -80,7 +80,7 @@ class Length:
 def _length(
     network: TranslatedNetwork, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any
 ) -> Value:
-    """Return the lengths of vectors, without a layer: only a division by them can be translated (`normalized`)."""
+    """Return the lengths of vectors, but add no layer: only a division by lengths becomes a layer (`normalized`)."""
     if ord != 2 or dim is None or len(dim) != 1 or not keepdim:
         raise UntranslatableError("is another norm than the Euclidean norm along one axis")
     place = dim[0] % len(x.view)

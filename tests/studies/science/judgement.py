@@ -45,7 +45,7 @@ def by_p_value(p_value: float, level: float, n: int) -> tuple[Verdict, str]:
 
 
 def _about(number: float | None, unit: str) -> str:
-    """Return a number as text, rounded up to two digits."""
+    """Return number and unit as text; the number is rounded up to an integer of at most two significant digits."""
     if number is None or not math.isfinite(number):
         return NONE
     step = 10 ** max(math.floor(math.log10(number)) - 1, 0)
