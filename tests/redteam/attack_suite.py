@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-TIME_LIMIT = 3
 MEMORY = "900M"
+
+#: Time limits in seconds: of attacks that may last until the limit, and of all others. Those end by themselves, on a
+#: busy machine after more than the first limit.
+ENDLESS_S, LONG_S = 3, 90
 
 #: Names of sandboxes in expectations: Landlock's, and the same in a container of a platform.
 LANDLOCK, PLATFORM = "landlock", "platform"
@@ -77,6 +80,12 @@ class Attack:
     def calls(self) -> list[str]:
         """The names of the attack's submissions."""
         return [self.name, f"{self.name}_again"] if self.twice else [self.name]
+
+    @property
+    def time_limit_s(self) -> int:
+        """The time limit of the attack's calls."""
+        possible = {*self.outcomes, *(self.under_landlock or ()), *(self.on_platform or ())}
+        return ENDLESS_S if "TIMEOUT" in possible else LONG_S
 
     def breach_in(self, sandbox: str) -> str | None:
         """Return why the attack is known to succeed in a sandbox; None if the attack must fail there."""
@@ -153,6 +162,13 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 #: Name -> attack.
 ATTACKS = {attack.name: attack for file in sorted(HERE.glob("[ac]*s/*.py")) for attack in attacks_of(file)}
+
+
+def by_time_limit(attacks: Iterable[Attack]) -> list[tuple[int, list[Attack]]]:
+    """Return each time limit with its attacks: a command has a single limit."""
+    known = [*attacks]
+    groups = [(limit, [attack for attack in known if attack.time_limit_s == limit]) for limit in (ENDLESS_S, LONG_S)]
+    return [(limit, group) for limit, group in groups if group]
 
 
 def prepared(attacks: Iterable[Attack], directory: Path, target: Path, cache: str, token: str) -> list[Path]:

@@ -1,6 +1,7 @@
 """Tests of attacks in a platform's container: workers are root without capabilities, and there is a network.
 
-All selected attacks run in one container, in the kind of sandbox that the ingestion program uses.
+All selected attacks with the same time limit run in one container, in the kind of sandbox that the ingestion program
+uses.
 """
 
 import shlex
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attack_suite import ATTACKS, MEMORY, PLATFORM, TIME_LIMIT, prepared
+from attack_suite import ATTACKS, MEMORY, PLATFORM, by_time_limit, prepared
 from e2e.real_runs import records
 from matrix import full
 
@@ -30,19 +31,21 @@ NAMES = [name for name, attack in ATTACKS.items() if attack.runtime in (None, RU
 def rows(request, tmp_path_factory, target, token, surroundings, beacon) -> dict[str, dict[str, Any]]:
     """The records of the attacks whose tests were selected."""
     directory, cache = tmp_path_factory.mktemp("attacks"), surroundings["PGDL_CACHE"]
-    for name in ("program", "data"):
-        (directory / name).mkdir()
+    program = directory / "program"
+    for path in (program, directory / "data"):
+        path.mkdir()
     selected = [item.callspec.params["name"] for item in request.session.items if item.path == Path(__file__)]
-    copies = prepared((ATTACKS[name] for name in selected), directory, target, cache, token)
-    command = [
-        "env", f"PGDL_CACHE={cache}", "SECRET_TOKEN=hunter2", "pgdl", "run", *copies, "--tasks", target,
-        "--results", directory / "results.db", "--time-limit", TIME_LIMIT, "--memory", MEMORY,
-        "--sandbox", "landlock", "--runtime", DEFAULT, "--workers", 1,
-    ]  # fmt: skip
-    volumes = {path: str(path) for path in (directory, target, Path(cache))} | {directory / "program": "/app/program"}
-    container = start(shlex.join(map(str, command)), volumes, directory / "log.txt", data=directory / "data")
-    assert container.end() in (0, 1), container.log.read_text()
-    assert "Traceback (most" not in container.log.read_text()
+    for limit, attacks in by_time_limit(ATTACKS[name] for name in selected):
+        copies = prepared(attacks, directory, target, cache, token)
+        command = [
+            "env", f"PGDL_CACHE={cache}", "SECRET_TOKEN=hunter2", "pgdl", "run", *copies, "--tasks", target,
+            "--results", directory / "results.db", "--time-limit", limit, "--memory", MEMORY,
+            "--sandbox", "landlock", "--runtime", DEFAULT, "--workers", 1,
+        ]  # fmt: skip
+        volumes = {path: str(path) for path in (directory, target, Path(cache))} | {program: "/app/program"}
+        container = start(shlex.join(map(str, command)), volumes, directory / f"{limit}.txt", data=directory / "data")
+        assert container.end() in (0, 1), container.log.read_text()
+        assert "Traceback (most" not in container.log.read_text()
     return {row["submission"]: row for row in records(directory / "results.db")}
 
 
