@@ -87,7 +87,7 @@ def answered(model, images, labels):
 
 
 def timed(name, model, images, labels):
-    """Return the seconds of the preceding measure and of the named measure, each on a network not yet compiled."""
+    """Return the seconds of the measure `BEFORE` and of the measure `name`, called in this order on a new network."""
     data = tf.data.Dataset.from_tensor_slices((images, labels))
     object.__setattr__(data, "arrays", (images, labels))  # as in a worker
     before, calls = [], []
@@ -101,7 +101,7 @@ def timed(name, model, images, labels):
 
 
 def report(model, images, labels):
-    """Return measure -> seconds of the preceding measure, of a call, and of the bare passes."""
+    """Return measure -> seconds of the measure `BEFORE`, of the measure itself, and of the bare passes."""
     labels = answered(model, images, labels)
     floors = bare(model, images[:LOOKED_AT], labels[:LOOKED_AT])
     return {

@@ -77,7 +77,10 @@ def of_boards(task: Task, random: np.random.Generator, population: str, n_tasks:
 
 
 def of_scores(scores: np.ndarray, truths: np.ndarray) -> dict[str, float]:
-    """Return whether intervals hold the truth and tests find a difference, from a board's scores on its tasks."""
+    """Return column of `FROM_SCORES` -> whether the interval holds the truth, or the test finds a difference.
+
+    Columns of rank tests are missing if the tasks are too few for them. `width` is the width of the first interval.
+    """
     equal, pairs = scores[:, :-1], scores[:, :1] - scores[:, [1, -1]]
     (low, high), *_ = mean_on_other_tasks(equal)
     (least, most), (least_true, most_true) = difference_on_other_tasks(pairs)
