@@ -103,7 +103,7 @@ class StatementWatch:
         connection.set_progress_handler(checks.__next__, LOOK)
 
     def begin(self) -> None:
-        """Prepare for the next statement."""
+        """Reset the reason, the count of instructions and the time, before the next statement."""
         self.reason: BaseException | None = None  #: why the last statement was ended; None if it was not
         self._instructions, self._began_s = 0, time.thread_time()
 

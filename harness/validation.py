@@ -34,9 +34,9 @@ def first_problem(error: ValidationError) -> Problem:
 
 
 def in_words(problem: ErrorDetails) -> Problem:
-    """Return a problem of pydantic in words. Addresses are not quoted."""
+    """Return a problem of pydantic in words. A URL is not quoted, because it may contain a password or a key."""
     found = "none" if problem["type"] == "missing" else repr(problem["input"])
-    found = "an address" if "://" in found else found[:LONGEST]  # an address may contain a password or a key
+    found = "an address" if "://" in found else found[:LONGEST]
     return Problem(printable(".".join(map(str, problem["loc"]))), _expected(problem), found)
 
 

@@ -87,7 +87,10 @@ def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.f
 
 
 def _permuted(chance: Chance, pair: int, worst: Vector | None) -> Vector:
-    """Return the scores of a pair's permutations; with `worst`, the score of equal rank in `worst` replaces each."""
+    """Return the permutations' scores for a pair of hyperparameters.
+
+    If `worst` is given (sorted scores), each score is replaced by the score of the same rank in `worst`.
+    """
     dealt = _scores(chance, pair)
     if worst is None:
         return dealt

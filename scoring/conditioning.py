@@ -54,7 +54,7 @@ class Conditioning:
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
 
     def cells(self, number: int) -> slice:
-        """Return the cells of the set at position `number`."""
+        """Return the cells that belong to the two hyperparameters `sets[number]`."""
         return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
 
     @cached_property

@@ -91,9 +91,10 @@ def _scale(values: Vector, level: Vector, errors: Vector, spread: float) -> Vect
 def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector, Matrix]:
     """Return the conditional mutual information given each pair of hyperparameters, and each model's contribution.
 
-    The information is a function of the counts of pairs in cells. To a model's contribution, each pair with the model
-    adds the function's derivative with respect to the count of the pair's cell (Hajek's projection). The information
-    has the shape (n_sets,), the contributions (n_sets, n_models). The grid of `cond` must have an official score.
+    The information is a function of the counts of model pairs in cells. A model's contribution is a sum over the pairs
+    with this model: for each pair, the derivative of the function with respect to the count of the pair's cell (Hajek's
+    projection). For n_sets pairs of hyperparameters, the information has the shape (n_sets,), and the contributions
+    have the shape (n_sets, n_models). The grid of `cond` must have an official score.
 
     Source: van der Vaart, "Asymptotic statistics", 1998, chapters 11 and 12.
     """

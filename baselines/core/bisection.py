@@ -23,6 +23,8 @@ def bisect(
 ) -> Bracket:  # fmt: skip
     """Halve [low, high] repeatedly; return the last interval, whose `low` passes the test and whose `high` fails.
 
+    The given `low` and `high` are not tested.
+
     Args:
         is_too_much: whether a number fails the test; called once for each halving.
         n_halvings: maximum number of halvings, 1 or more.

@@ -144,7 +144,7 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found` with their records.
 
-    Raise `UserError` if the models of a task are not here, and its records belong to several versions of the task.
+    Raise `UserError` if the digests of a task's models and data are unknown, and the task's records differ in them.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):

@@ -27,7 +27,7 @@ from harness.torch_import.export import Exporter
 
 @dataclass(frozen=True)
 class TorchModel:
-    """A trained network with its hyperparameters. If accuracies are given, the translation to Keras must have them."""
+    """A trained network and its hyperparameters. Accuracies, if given, must be those of the translation to Keras."""
 
     module: Any  #: a `torch.nn.Module`
     hyperparameters: Mapping[str, Any]  #: name -> value, the same names for all models

@@ -27,8 +27,8 @@ def command(what: Address, sha256: str | None, tasks_dir: Path, models: Any, for
     extends the tasks. Every file is checked against size and CRC-32, and its SHA-256 is kept for later checks by pgdl
     task validate.
 
-    With a URL and --sha256 an archive of tasks (tar or zip) is downloaded, its digest verified, and unpacked as the
-    directory of --tasks. Links and paths that lead outside are refused in both cases.
+    With a URL and --sha256, an archive of tasks (tar or zip) is downloaded, verified by its digest, and unpacked as the
+    directory of --tasks. Links, and paths that lead outside of this directory, are refused, also in a corpus.
 
     Examples: pgdl task fetch pgdl2020/task8 --tasks pgdl2020
 

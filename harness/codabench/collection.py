@@ -215,9 +215,9 @@ def differences(
 ) -> list[str]:
     """Return a line for each drawn call that `again` does not confirm; `again` is (task, model) -> new record.
 
-    On a machine of the same class, the new value must equal the recorded value. On another machine it may differ by
-    `TOLERANCE`, but no other value on the task may lie between both: all values of a nearly constant measure differ by
-    less than `TOLERANCE`.
+    On a machine of the same class, the new value must equal the recorded value. On another machine, the new value may
+    differ by `TOLERANCE`, but must keep the order with all other values on the task. Without this second condition,
+    any order of the values of a nearly constant measure would be confirmed.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 

@@ -54,7 +54,7 @@ def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
 
 
 def _without_training(layers: Sequence[Layer]) -> list[Layer]:
-    """Return the layers that have an effect after training, with their new positions in `inputs`."""
+    """Return the layers that have an effect after training. Their `inputs` become positions in the returned list."""
     kept: list[Layer] = []
     new_position = {-1: -1}
     for position, layer in enumerate(layers):

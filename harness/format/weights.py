@@ -205,7 +205,7 @@ def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[
 def _divided(
     numbers: Sequence[int], stored: StoredLayer, architecture: Architecture, shapes: ModelShapes
 ) -> Iterator[tuple[int, StoredLayer]]:
-    """Yield (position, weights) of each layer of a nested model; in `stored`, all trained weights come first."""
+    """Yield (position, weights) of each layer of a nested model; in `stored`, the trainable weights come first."""
     if len(numbers) == 1:
         yield numbers[0], stored
         return

@@ -15,9 +15,10 @@ from harness.records.store import Records
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add another file's requests, and its records of calls without a record here. Return the number of added records.
+    """Add the requests in `file`, and its records of calls that have no record in `records`.
 
-    A record with the outcome `INFRA_ERROR` counts as no record. Raise `UserError` for a URL or an unreadable file.
+    Return the number of added records. A record with the outcome `INFRA_ERROR` counts as no record. Raise `UserError`
+    for a URL or an unreadable file.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:

@@ -52,8 +52,8 @@ def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
 def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
     """Return the bytes on the disk of files that were removed from `directory` while processes keep them open.
 
-    If a process denies access to its open files, or has mapped a removed file into memory, return `lost` instead. This
-    is the number of bytes by which the disk's free space has shrunk.
+    If a process denies access to its open files, or has mapped a removed file into memory, return `lost` instead: the
+    number of bytes by which the disk's free space has shrunk.
     """
     sizes: dict[tuple[int, int], int] = {}
     try:

@@ -11,7 +11,7 @@ from harness.outcome import Outcome
 from harness.sandbox import SandboxChoice
 from harness.testing.actors import Actors, Parts
 
-#: The sandbox of the tests. An executor on another machine finds it after an import of `harness.testing` there.
+#: The sandbox of the tests: workers are threads. Executors on other machines find it by importing `harness.testing`.
 STAGE = SandboxChoice(Actors.name)
 
 #: Seconds after which a test fails because a call has not ended.
@@ -22,7 +22,7 @@ class ExecutorContract:
     """Tests of an executor, for pytest. A subclass defines the method `executor`."""
 
     def executor(self, workers: int) -> Executor:
-        """Return an executor of `workers` concurrent calls in `STAGE`, a sandbox of threads; the caller enters it."""
+        """Return an executor of `workers` concurrent calls in the sandbox `STAGE`. The caller enters the executor."""
         raise NotImplementedError
 
     def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:

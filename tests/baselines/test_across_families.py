@@ -23,7 +23,7 @@ UNITS = {
 
 
 def in_units(inputs=1, logits=1):
-    """Return a network with other units of inputs and logits, and its data."""
+    """Return a network and its data in other units: `inputs` multiplies all inputs, `logits` all logits."""
     first, *middle, last = random_kernels(4, 8, 8, 8, 8, 3)
     model = dense(first / inputs, *middle, logits * last)
     return model, labelled(model, inputs * np.random.default_rng(2).normal(size=(50, 4)))

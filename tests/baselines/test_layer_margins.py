@@ -133,7 +133,7 @@ def test_median_and_mean():
 
 @pytest.mark.rest
 def test_shares_of_classes():
-    """Class 0 has 2/3 of the examples, all of them twice; its halves are equal (spread 0) or opposite (spread 2)."""
+    """Class 0 has 2/3 of the examples: 2 points, each twice. Its halves are equal (spread 0) or opposite (spread 2)."""
     data = dataset([*FOUR, *FOUR[:2]], [*OF_FOUR, *OF_FOUR[:2]])
     expected = [-3 / (2 / 3 * spread + 1 / 3 * 6) for spread in (0, 2)]
     found = {round(float(kv_gn(linear(), data, seed=seed)), 3) for seed in range(20)}
@@ -199,7 +199,7 @@ def test_collapsed_classes_dead_networks_and_lonely_examples():
 
 
 def test_layers():
-    """Layers without effect have no number: of the layers from 0 to 10, 0, 2 and 7 are convolutions, 5 is a pooling."""
+    """Layers are numbered without the dropout: 0, 2 and 7 are convolutions, 5 is the pooling, and 10 is the last."""
     middle = [
         layers.Conv2D(3, 3, padding="same"), layers.ReLU(), layers.Conv2D(3, 3, padding="same", activation="relu"),
         layers.ReLU(), layers.Dropout(0.5), layers.ELU(), layers.MaxPooling2D(), layers.Softmax(),

@@ -313,7 +313,7 @@ def test_networks_of_known_curves(kernel, images, labels, gi, pal, error):
 
 @pytest.mark.parametrize("threshold", [0.27, 0.53])
 def test_inter_of_a_threshold_in_closed_form(threshold):
-    """Mixed by a share a, point 1 of class 0 becomes 1 - 2 a and is lost below the threshold; class 1 is never lost."""
+    """Mixing by a share a turns point 1 of class 0 into 1 - 2 a, wrong below the threshold; class 1 is always right."""
     model = dense([[1.0, -1.0]], biases=[[-threshold, threshold]])
     data = dataset([[1.0], [-1.0]] * 10, [0, 1] * 10)
     shares = np.linspace(0, 0.5, 11, endpoint=False)

@@ -20,17 +20,17 @@ from tests.benchmarks.stopwatch import seconds
 layers = tf.keras.layers
 TASKS = Path(__file__).parents[2] / "task_data" / "input_data"
 
-#: Measure -> whether its pass goes there and back, and how many there are.
+#: Measure -> whether its passes are backward passes (after a forward pass), and the number of passes.
 PASSES = {
     "cdnv": (False, 1), "persistence_mean_h0": (False, 2), "layer_margin_log_mean": (True, 1), "gsnr": (True, 1),
 }  # fmt: skip
-#: Reads the training data and makes a pass of a few examples.
+#: The measure that is called first: it reads the training data, and makes a pass over a few examples.
 BEFORE = "inverse_margin:n_samples=32"
 
-#: Calls of a measure that are timed, each on a network of its own, and those before.
+#: Number of timed calls of a measure, each on a new network, and of calls before them.
 CALLS, WARMING = 3, 1
 
-#: Examples that the measures look at, at most, and those of a batch of the bare passes.
+#: Maximum number of examples that a measure uses, and batch size of the bare passes.
 LOOKED_AT, BATCH = 2048, 256
 
 
@@ -87,7 +87,7 @@ def answered(model, images, labels):
 
 
 def timed(name, model, images, labels):
-    """Return the seconds of the preceding measure and of the named measure, each on a network not yet compiled."""
+    """Return the seconds of the measure `BEFORE` and of the measure `name`, called in this order on a new network."""
     data = tf.data.Dataset.from_tensor_slices((images, labels))
     object.__setattr__(data, "arrays", (images, labels))  # as in a worker
     before, calls = [], []

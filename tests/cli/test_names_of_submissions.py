@@ -64,7 +64,7 @@ def test_another_file_of_the_same_name_is_refused(folder: Path, records: Records
 
 
 def test_a_copy_elsewhere_owns_nothing(folder: Path, records: Records) -> None:
-    """A copy of the current files is the same submission, but not with changes; a copy of earlier files is refused."""
+    """A copy of the current file is the same submission. A copy of an earlier or a changed file is refused."""
     path, copy = submission(folder / "a" / "margin.py"), submission(folder / "copy" / "margin.py")
     for content in ("1.0", "2.0"):
         run(submission(path, content), records)

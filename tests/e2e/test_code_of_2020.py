@@ -116,7 +116,7 @@ def test_a_measure_gets_its_directory_if_it_takes_it(rows, version):
 
 @pytest.mark.parametrize(("version", "runtime"), [(2, "keras2"), (3, "tensorflow")])
 def test_a_measure_file_of_the_competition_runs_unmodified(rows, version, runtime):
-    """A record says whether the measure was given names of 2020."""
+    """If names of 2020 were restored for a measure, its record says so."""
     row = rows[f"gradients_{version}"]
     assert (row["runtime"], row["outcome"], row["message"]) == (runtime, "OK", "")
     environment = json.loads(row["environment"])

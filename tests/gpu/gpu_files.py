@@ -30,7 +30,7 @@ def shown(nodes: dict[str, str], files: dict[str, str]) -> Iterator[None]:
 
 @step("files that CUDA needs", 150)
 def needed_files() -> str:
-    """Return which entries CUDA needs. If it fails with all entries, try further entries, and raise `RuntimeError`."""
+    """Return the entries that CUDA needs. If CUDA fails with all entries, try additions, and raise `RuntimeError`."""
     gpu = require_gpu()
     kind, runtime = KINDS[best_kind()](), runtimes()[0]
     if not kind.is_sandbox:

@@ -206,7 +206,7 @@ def test_stated_accuracies_need_no_test_data(folder, pgdl):
 
 
 def test_missing_cells_and_models_that_can_be_left_out_are_said_at_once(folder, pgdl, made):
-    """They are printed before the data are read: here, the data file does not exist."""
+    """The notes are printed before the data are read: here, the data file does not exist."""
     rows, _ = made
     write_table(folder / "models.csv", [row | {"units": row["depth"] * row["width"]} for row in rows])
     outcome = pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:])

@@ -60,7 +60,7 @@ def modes_of(directory):
 
 
 def copies_of(model):
-    """Return copies of a model, made in every way."""
+    """Return way of copying -> a copy of the model that was made in this way."""
     found = {"deepcopy": copy.deepcopy(model), "pickle": pickle.loads(pickle.dumps(model))}
     made = {"clone": runtime.keras.models.clone_model(model), "config": type(model).from_config(model.get_config())}
     for copied in made.values():

@@ -104,7 +104,7 @@ def test_a_fast_start_says_so_forks_again_and_then_starts_fresh() -> None:
 
 @pytest.mark.full
 def test_the_first_process_of_a_container_inherits_the_worker_and_lets_it_end() -> None:
-    """In a container, no other process reaps the worker, so its sandbox would not end."""
+    """Here, the harness is the first process: if it did not reap the worker, the worker's sandbox would not end."""
     contained = ["unshare", "--pid", "--fork", "--mount-proc"]
     if not shutil.which("unshare") or subprocess.run([*contained, "true"], capture_output=True).returncode:
         pytest.skip("no PID namespace can be made by unshare")

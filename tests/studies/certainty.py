@@ -53,7 +53,7 @@ def final_scores(tasks: Sequence[PairedTask]) -> np.ndarray:
 
 
 def intervals(n: int) -> Iterator[str]:
-    """How often score intervals hold the mean score, and intervals of the excess the score of unlimited networks."""
+    """How often score intervals hold the mean score, and excess intervals hold the score on unlimited networks."""
     yield "| grid | tasks | rho | mean score | unlimited | interval holds mean | excess holds unlimited | width | n |"
     for (name, sizes), n_tasks, rho in product(GRIDS.items(), (1, 3, 8), (0.0, 0.4, 0.6, 0.8, 0.95)):
         random, task = np.random.default_rng(1), Task(sizes)
@@ -199,7 +199,7 @@ def found(n: int) -> Iterator[str]:
 
 
 def large(n: int) -> Iterator[str]:
-    """The same for a task of many networks, where first-order approximations replace resampling."""
+    """Coverage and false alarms on a task of many networks, where first-order approximations replace resampling."""
     yield (
         "| rho | mean score | interval holds mean (.900) | width | excess holds unlimited (.900) "
         "| equal called different (.100) | n |"

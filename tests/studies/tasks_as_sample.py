@@ -35,9 +35,9 @@ from tests.studies.simulated import GRIDS, Task
 
 POPULATIONS = {"varied": (0.7, 0.25), "weak": (0.4, 0.15), "useless": (0.0, 0.0)}
 N_TASKS = (4, 6, 8)
-OTHERS = 20_000  #: tasks of which the truth is the mean
-SUBMISSIONS = 5  #: of a board on which rank tests are tried
-MORE = 4  #: times as many boards, where all that is needed are scores
+OTHERS = 20_000  #: number of tasks over which the true score is averaged
+SUBMISSIONS = 5  #: number of submissions of a board on which rank tests are tried
+MORE = 4  #: factor of the number of boards if only scores are needed
 #: Columns of the table that are computed from the scores of a board, with the nominal figures.
 FROM_SCORES = {
     "other tasks": 0.9, "false difference": 0.1, "true difference": 0.9, "Wilcoxon": 0.05, "Friedman": 0.05,
@@ -77,7 +77,10 @@ def of_boards(task: Task, random: np.random.Generator, population: str, n_tasks:
 
 
 def of_scores(scores: np.ndarray, truths: np.ndarray) -> dict[str, float]:
-    """Return whether intervals hold the truth and tests find a difference, from a board's scores on its tasks."""
+    """Return column of `FROM_SCORES` -> whether the interval holds the truth, or the test finds a difference.
+
+    Columns of rank tests are missing if the tasks are too few for them. `width` is the width of the first interval.
+    """
     equal, pairs = scores[:, :-1], scores[:, :1] - scores[:, [1, -1]]
     (low, high), *_ = mean_on_other_tasks(equal)
     (least, most), (least_true, most_true) = difference_on_other_tasks(pairs)

@@ -76,9 +76,10 @@ class Machine:
         return ""
 
     def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
-        """Queue calls, and store inputs of earlier calls. Report at the next event, at the latest after `wait_s` s.
+        """Queue the calls of `orders`, and store `supplies`: inputs that earlier reports have requested.
 
-        If `incarnation` names an earlier process on this machine, only return an empty report.
+        Report at the next event, at the latest after `wait_s` seconds. If `incarnation` names an earlier process on
+        this machine, only return an empty report.
         """
         local = self._local
         if local is None or incarnation != self._incarnation:

@@ -71,7 +71,10 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Take back unfinished orders. Return their batches, the numbers of begun orders, budget -> used seconds."""
+        """Take back unfinished orders, and return them in their batches.
+
+        Also return the number of each order whose call has begun, and budget -> seconds that the machine has used.
+        """
         now = time.monotonic()
         batches, begun, spent = [tuple(batch) for batch in self.batches], self.begun_at, dict(self.spent_s)
         for order in (order for batch in batches for order in batch if order.number in begun):

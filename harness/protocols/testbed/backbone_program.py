@@ -3,7 +3,7 @@
 A question (a request to the program) has the directory `model` of the network, and the directory `images` with
 train_inputs.npy, train_labels.npy and test_labels.npy. With `"check": true`, the program only tries the network on a
 few images. Otherwise the question also has `tests`, the files of test images; `n_classes`, the numbers of classes for
-which a probe is fitted; `target`, the file to write; and `described`, further content of this file.
+which a probe is fitted; `target`, the file to write; and `described`, arrays that the program adds to this file.
 """
 
 import warnings
