@@ -92,7 +92,7 @@ def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArra
 
 
 def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
-    """Count in each cell the pairs with both signs +, with + for the gap, and with + for the measure: (3, n_cells)."""
+    """Return three counts of pairs per cell, (3, n_cells): with sign + for both, for the gap, and for the measure."""
     if gap.size <= MOST_MODELS_PAIRWISE:
         gap_plus, measure_plus = is_larger(gap), is_larger(measure)
         return cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)

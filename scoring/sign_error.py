@@ -83,7 +83,10 @@ def sign_errors(
 
 
 def order_certainty(difference: ArrayLike, test_images: int) -> Vector:
-    """Return the certainty of the order of two gaps, 0 to 1: the square of Hoeffding's bound for their difference."""
+    """Return the certainty of the order of two gaps, 0 to 1, for their difference.
+
+    It is the square of Hoeffding's lower bound on the probability that one gap is estimated well enough.
+    """
     bound = 1 - 2 * np.exp(-2 * test_images * (np.asarray(difference, np.float64) / 2) ** 2)
     certainty: Vector = np.maximum(bound, 0) ** 2
     return certainty

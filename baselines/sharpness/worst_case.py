@@ -34,7 +34,10 @@ def box_bound(vector: Array, alpha: float, m: int) -> float:
 
 
 def magnitude_box_bound(vector: Array, alpha: float, m: int) -> float:
-    """Return `magnitude_bound` with the prior (alpha^2 + 4 ln(2 n / delta)) |vector|^2 / n, for n weights."""
+    """Return `magnitude_bound` with the prior's variance (alpha^2 + 4 ln(2 n / delta)) |vector|^2 / n.
+
+    `vector` has n weights; delta is `CONFIDENCE`.
+    """
     slack = 4 * math.log(2 * len(vector) / CONFIDENCE)
     return magnitude_bound(common_variance(vector, alpha, slack), vector, alpha, m)
 

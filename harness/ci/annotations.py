@@ -52,7 +52,7 @@ def last_traceback(output: str) -> str:
 
 
 def without_libraries(lines: Iterable[str]) -> list[str]:
-    """Return the lines of an output; consecutive traceback frames in libraries become a line with their number."""
+    """Return the lines of an output; consecutive traceback frames in libraries become a line that counts them."""
     shown = []
     for is_library, group in groupby(lines, lambda line: _IN_LIBRARY.match(line) is not None):
         adjacent = list(group)

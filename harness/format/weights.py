@@ -205,7 +205,10 @@ def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[
 def _divided(
     numbers: Sequence[int], stored: StoredLayer, architecture: Architecture, shapes: ModelShapes
 ) -> Iterator[tuple[int, StoredLayer]]:
-    """Yield (position, weights) of each layer of a nested model; in `stored`, the trainable weights come first."""
+    """Divide the weights of a nested model among its layers; yield (position, weights) of each layer.
+
+    `stored` has the trainable weights of all layers first, then the others.
+    """
     if len(numbers) == 1:
         yield numbers[0], stored
         return

@@ -77,8 +77,8 @@ def read_subject(
 ) -> StudiedTask:
     """Read and check the task `name`, and choose the models that a protocol evaluates.
 
-    Raise `UserError` if the task or a model does not exist, if the task is invalid, or if it is hidden: protocols show
-    errors and gaps. `withhold` decides whether hidden tasks are refused.
+    Raise `UserError` if the task or a model does not exist, or if the task is invalid. A hidden task is refused too,
+    unless `withhold` allows it: the results of protocols reveal accuracies and gaps.
     """
     (files,) = TaskDirectory(tasks_dir).runnable([name])
     if withhold.covers(files.hidden):

@@ -69,7 +69,7 @@ class OverfitRow:
 def groups_of(architectures: Mapping[str, str]) -> list[Group]:
     """Return the groups to test: all models, models of the same architecture, single models.
 
-    `architectures` maps model ids to digests of architectures. Two groups never have the same models.
+    `architectures` maps model ids to digests of architectures. A group with the models of another group is left out.
     """
     models = tuple(architectures)
     members: dict[str, list[str]] = {}

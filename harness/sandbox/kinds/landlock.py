@@ -152,7 +152,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error if root runs the harness, and workers, which are other users, cannot enter its directories."""
+    """Return an error if the harness is run by root, and closed to its workers, which root runs as other users."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
