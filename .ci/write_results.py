@@ -58,7 +58,7 @@ about 0.007 ([task_data](../task_data/README.md)), so differences of a few point
 Do the demo tasks rank the measures as the real images do? In part:
 {agreement}
 
-![Scores by family, with the names of the five best measures of each family, the noisy oracle and chance](comparison.svg)
+![Scores by family, with the names of the five best measures in each, the noisy oracle and chance](comparison.svg)
 """
 
 FOOT = """

@@ -24,9 +24,8 @@ TICK_S = 0.02
 class Machine:
     """Makes calls on a machine of a cluster.
 
-    Its methods are called from a single thread of the process that plans the run.
-
-    If a method fails for a reason that the user can mend, it returns the reason as text.
+    Its methods are called from a single thread of the process that plans the run. If a method fails for a reason that
+    the user can mend, it returns the reason as text.
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
