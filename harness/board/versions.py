@@ -1,4 +1,4 @@
-"""Reads the recorded calls of a board, which shows each submission in the version and configuration requested last."""
+"""Reads the recorded calls of a board, which shows of each submission the version that was requested last."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
