@@ -40,8 +40,8 @@ def vgg(
         input - [conv3x3 relu, conv3x3 relu, maxpool2x2] x n_blocks - flatten - [dense relu, dropout] x n_dense - logits
 
     The last block has `n_filters` filters, and each earlier block half as many as the next. Jiang et al. give only the
-    last number, so the halving is this project's choice. `depth` 11, 13, 16 or 19 selects the blocks of VGG-11,
-    -13, -16 or -19: five blocks, the last two equally wide. `batch_norm` normalises before each relu.
+    width of the last block, so the halving is this project's choice. `depth` 11, 13, 16 or 19 selects the blocks of
+    VGG-11, -13, -16 or -19: five blocks, the last two equally wide. `batch_norm` normalises before each relu.
     """
     per_block = VGG_DEPTHS[depth] if depth else (2,) * n_blocks
     halvings = (3, 2, 1, 0, 0) if depth else range(n_blocks - 1, -1, -1)
