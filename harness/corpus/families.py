@@ -65,7 +65,7 @@ def nin(
     """Network in network, as in tasks 2, 6, 7 and 9 (Lin et al. 2014).
 
         input - [conv3x3 stride 2 relu, conv1x1 relu, conv1x1 relu, dropout] x n_convolutions/3
-              - global average pooling - [dense relu] for each but the first of `dense` - logits
+              - global average pooling - [dense relu] for each number but the first in `dense` - logits
 
     `n_convolutions` is 3, 6, 9, ... Only the first three blocks have stride 2, so that 32 pixels become 4. `dense`,
     such as "256-256", begins with the number of filters of the last 1x1 convolution. Further numbers are widths of
