@@ -40,8 +40,8 @@ def vgg(
         input - [conv3x3 relu, conv3x3 relu, maxpool2x2] x n_blocks - flatten - [dense relu, dropout] x n_dense - logits
 
     The last block has `n_filters` filters, and each earlier block half as many as the next. Jiang et al. give only the
-    last number, so the halving is this project's choice. `depth` 11, 13, 16 or 19 selects the blocks of VGG-11,
-    -13, -16 or -19: five blocks, the last two equally wide. `batch_norm` normalises before each relu.
+    width of the last block, so the halving is this project's choice. `depth` 11, 13, 16 or 19 selects the blocks of
+    VGG-11, -13, -16 or -19: five blocks, the last two equally wide. `batch_norm` normalises before each relu.
     """
     per_block = VGG_DEPTHS[depth] if depth else (2,) * n_blocks
     halvings = (3, 2, 1, 0, 0) if depth else range(n_blocks - 1, -1, -1)
@@ -65,7 +65,7 @@ def nin(
     """Network in network, as in tasks 2, 6, 7 and 9 (Lin et al. 2014).
 
         input - [conv3x3 stride 2 relu, conv1x1 relu, conv1x1 relu, dropout] x n_convolutions/3
-              - global average pooling - [dense relu] for each but the first of `dense` - logits
+              - global average pooling - [dense relu] for each number but the first in `dense` - logits
 
     `n_convolutions` is 3, 6, 9, ... Only the first three blocks have stride 2, so that 32 pixels become 4. `dense`,
     such as "256-256", begins with the number of filters of the last 1x1 convolution. Further numbers are widths of
