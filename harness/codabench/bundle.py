@@ -101,7 +101,7 @@ def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[s
 
 
 def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = True) -> None:
-    """Write a zip archive of members (name -> content), always with the same bytes. Raise `UserError` if this fails."""
+    """Write a zip archive of members (name -> content), the same members as the same bytes; raises `UserError`."""
     method = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     with writing(path), zipfile.ZipFile(path, "w", method) as archive:
         for name in sorted(members):

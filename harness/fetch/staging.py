@@ -1,4 +1,4 @@
-"""A task during its download: plans the files to download, keeps finished files, and moves them when all are there."""
+"""Stages a task during its download: plans and keeps the files, and moves them to their place when all are there."""
 
 import json
 import os
