@@ -14,7 +14,7 @@ from harness.text import counted
 
 
 class BuildProgress(Bars):
-    """Prints finished models. Shows the training of others: on a terminal by a bar each, in a log by a line a minute."""
+    """Prints finished models. Shows running trainings: on a terminal by a bar each, in a log by a line a minute."""
 
     def __init__(self, recipe: Recipe, total: int, console: Console) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn()

@@ -54,8 +54,8 @@ def collect_results(
 
     `competition` is the TOML file of the competition. `source` is the address of its page, or a directory with files of
     the platform. Downloaded files go to a folder of `downloads`. A random `share` (0 to 1) of the calls of each
-    submission is made again. `html` is the directory to which a site is written and in which it is verified; None:
-    there is no site. Raise `UserError` if a file is invalid, the platform refuses a request, or no sandbox works here.
+    submission is made again. A site is written to the directory `html`, and verified there; None: no site. Raise
+    `UserError` if a file is invalid, the platform refuses a request, or no sandbox works here.
     """
     read = read_competition(competition)
     chosen, tasks_dir = choose_phase(read, phase, competition), Path(read.tasks)
