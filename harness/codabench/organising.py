@@ -96,8 +96,7 @@ def download_submissions(
 
     A participant's submission on the platform's board is chosen, or else the participant's last submission. Submissions
     whose files were written after the end of the phase do not count. `competition` is the competition's TOML file,
-    `page` the address of its page. Raise `UserError` if a file is invalid, or the platform refuses a
-    request.
+    `page` the address of its page. Raise `UserError` if a file is invalid, or the platform refuses a request.
     """
     phases = read_competition(competition).phases
     chosen = phases[position_of(phase, [one.name for one in phases], competition)]
