@@ -97,7 +97,7 @@ class StagedTask:
         self.finish()
 
     def finish(self) -> None:
-        """If the download is complete, move the files to their place. After an interruption, another call continues.
+        """If the download is complete, move the files to their place. Call this again after an interruption.
 
         Finished files that are not part of the task stay for a later command.
         """
