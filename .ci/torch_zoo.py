@@ -1,5 +1,6 @@
-"""Tries to translate the architectures of torchvision and timm, and prints docs/torch-zoo.md: torch_zoo.py [NAME ...].
+"""Tries to translate the architectures of torchvision and timm, and prints docs/torch-zoo.md.
 
+`torch_zoo.py NAME ...` tries only the architectures with these names.
 Weights and statistics of normalization are random, images are small. `make torch-zoo` puts both libraries on the path.
 """
 

@@ -70,7 +70,7 @@ network may answer with another class. On a task of 32 models, one such answer c
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the measures that draw random numbers, or the page."""
+    """For `seeds`, print the measures that draw random numbers; otherwise write results.csv, and print results.md."""
     if arguments[0] == "seeds":
         print(",".join(f"{name}:{SEED}={arguments[1]}" for name, one in baselines.MEASURES.items() if draws(one)))
     else:

@@ -48,7 +48,7 @@ class Conditioning:
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """For each number n of cells in a set: positions (k,) of the sets with n cells, and their cells, (k, n)."""
+        """For each n such that k > 0 sets have n cells: the positions (k,) of these sets, and their cells (k, n)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]

@@ -35,7 +35,7 @@ class RiskEstimates:
 
     @classmethod
     def of(cls, losses: ArrayLike, moved_losses: ArrayLike, densities: ArrayLike) -> Self:
-        """Return estimates with the arrays as floats.
+        """Check the three arrays, and return estimates from them.
 
         Raises:
             ValueError: wrong shapes or values, or a misclassified point was moved onto a correctly classified point.

@@ -35,8 +35,8 @@ def trade_off(
     """Return the point that minimises objective + weight * ((1 - unseen)^2 + ssim^2 + size^2).
 
     The objective is known for each cell (size, ssim, unseen), and interpolated linearly between cells. In the penalty,
-    sizes are scaled linearly to [0, 1]. Points with `POINTS` equidistant coordinates per axis, and with the cells'
-    coordinates, are tried. Among equal minima, the smallest size wins, then the smallest SSIM, then the
+    sizes are scaled linearly to [0, 1]. On each axis, `POINTS` equidistant coordinates and the coordinates of the cells
+    are tried, in all combinations. Among equal minima, the smallest size wins, then the smallest SSIM, then the
     smallest share of unseen classes. This is eq. 4 of Huang, Yu and Zhang with tight bounds, without their random
     search.
 

@@ -34,7 +34,7 @@ def davies_bouldin_index(
     same centroid, so it says nothing about networks of chance accuracy.
 
     Args:
-        layer: number of the layer whose output is clustered, from 0; layers that act in training only do not count.
+        layer: number of the layer whose output is clustered, from 0; layers that act only in training do not count.
             "initial" is the first convolution, as in the authors' code, or a pooling after a weight layer, whichever
             comes first; in a network with neither, the first hidden layer that is not linear in the input.
         pool: side of the max-pooling windows; outputs smaller than a window are not pooled.

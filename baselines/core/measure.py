@@ -63,7 +63,7 @@ class Measure:
         return {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
 
     def passes(self, sizes: Sizes) -> Passes:
-        """Return how many examples all forward and all backward passes take, with default parameters."""
+        """Return the numbers of examples in all forward and in all backward passes, with default parameters."""
         return passes_of(self.work, self.parameters.get("n_samples"), sizes)
 
 

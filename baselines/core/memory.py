@@ -16,7 +16,7 @@ _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `MeasureUnavailable` if fewer than `needed` bytes are available; do nothing if this is unknown.
+    """Raise `MeasureUnavailable` if fewer than `needed` bytes are available; do nothing if their number is unknown.
 
     The error names `what`, which would take the memory, and the `remedy`.
     """

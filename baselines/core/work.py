@@ -37,7 +37,7 @@ class Sizes(NamedTuple):
 
 
 def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
-    """Return how many examples all forward and all backward passes of a measure take, given the text of its work.
+    """Return the numbers of examples in a measure's forward and backward passes, from the text of its work.
 
     A pass without a number of examples is over `n_samples` examples; None means the whole training set.
     """

@@ -1,4 +1,4 @@
-"""The output margin gamma, the 10th percentile of the training margins, and norms of the weights over gamma."""
+"""The output margin gamma (the 10th percentile of the training margins), and norms of the weights over gamma."""
 
 import math
 

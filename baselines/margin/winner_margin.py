@@ -80,9 +80,9 @@ def mixed(sample: Sample, seed: int) -> Array:
 def augmented(images: Array, seed: int) -> Array:
     """Return images (n, height, width, channels) augmented as by the winners, each with its own draws.
 
-    Half of the images are flipped; half are cropped at the centre and resized. Hue is shifted by up to 0.05 of the
-    colour wheel, brightness by up to 0.05; saturation is multiplied by 0.6 to 1.2, contrast by 0.7 to 1. Hue and
-    saturation need three channels or more; a fourth channel is only flipped and cropped.
+    An image is flipped with probability 1/2. With probability 1/2, it is cropped at the centre and resized. Hue is
+    shifted by up to 0.05 of the colour wheel, brightness by up to 0.05; saturation is multiplied by 0.6 to 1.2,
+    contrast by 0.7 to 1. Hue and saturation need three channels or more; a fourth channel is only flipped and cropped.
     """
     if images.ndim != 4:
         raise MeasureUnavailable(

@@ -26,7 +26,7 @@ def constants(node: Node) -> tuple[Array, Array] | None:
 
 
 def as_constants(node: Node, factor: Array, shift: Array) -> Node:
-    """Return a `Rescaling` with this factor and shift, which replaces the constant layer `node`."""
+    """Return a `Rescaling` with this factor and shift, to replace the constant layer `node`."""
     config = {"name": node.config["name"], "scale": factor.tolist(), "offset": shift.tolist()}
     return Node(node.name, "Rescaling", config, (), node.sources)
 

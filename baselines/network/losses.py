@@ -33,8 +33,8 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
 def directions(logits: Any, labels: Any) -> Any:
     """Return the gradients (n, classes) of cross-entropies in the logits, divided by a probability.
 
-    This is the example's largest probability of a wrong class. Without the division, gradients underflow for margins
-    above 87 nats, and their squares above 43 nats.
+    The divisor is the example's largest probability of a wrong class. Without the division, gradients underflow for
+    margins above 87 nats, and their squares above 43 nats.
     """
     return _relative(logits, labels, 1)[0]
 

@@ -80,9 +80,9 @@ def fro_over_spec(terms: Terms) -> float:
     Formula: sum_i F_i / S_i, squared Frobenius norms F_i, squared spectral norms S_i. Range: [0, inf). Source: Jiang et
     al. 2019, arXiv 1912.02178, eq. 33.
 
-    A layer of zeros contributes 0. For kernels as matrices the ratios are stable ranks. With spectral norms of
-    convolutions they may be less than 1, since the Frobenius norm is the kernel's, as in the code of Dziugaite et al.
-    2020.
+    A layer of zeros contributes 0. If the spectral norms are those of kernels as matrices, the ratios are stable ranks.
+    If they are those of convolutions, a ratio may be less than 1, since the Frobenius norm is still the kernel's, as in
+    the code of Dziugaite et al. 2020.
     """
     return sum_of_ratios(terms.fro, terms.spec)
 

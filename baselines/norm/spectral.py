@@ -48,9 +48,9 @@ def squared_matrix_norms(subject: Subject, change: bool = False) -> Array:
 def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: str = "layer") -> Array:
     """Return the squared spectral norms (d,) of the d layers as convolutions with periodic borders.
 
-    `fft_size` "layer" takes the layer's own input feature map and stride; if the stride does not divide the map, the
-    norm is that of the actual layer. "dataset", as in Dziugaite et al. 2020, takes a map of the size of the network's
-    inputs, without stride. `change` is explained at `singular_values`.
+    With `fft_size` "layer", a layer has its own stride and size of the input feature map; if the stride does not divide
+    the size, the norm is that of the layer with its own padding. With "dataset", as in Dziugaite et al. 2020, every
+    layer has the size of the network's inputs, and stride 1. `change` is explained at `singular_values`.
     """
     if fft_size not in ("layer", "dataset"):
         raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")

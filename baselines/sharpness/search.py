@@ -56,7 +56,7 @@ def largest_harmless(
         return known[logarithm]
 
     def beyond(logarithm: float) -> float:
-        """Return the excess; or 0, to end the search, if at most `LITTLE` is left and two scales determine a line."""
+        """Return the excess, or 0 to end the search once at most `LITTLE` is left and two scales determine a line."""
         found = excess(logarithm)
         is_told = sum(abs(one) < math.log(FARTHEST) for one in known.values()) > 1
         return 0.0 if is_told and -LITTLE <= found <= 0 else found

@@ -92,7 +92,7 @@ def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples
     the order of input dimensions. Refused: outputs of random networks are 0 or not finite; there is a single training
     example.
 
-    p bounds the test error of a network that was trained on the n examples only, and fits them. Trained weights do not
+    p bounds the test error of a network that was trained only on the n examples, and fits them. Trained weights do not
     enter, so networks of equal architecture tie. Labels of simple functions are more probable under random networks. As
     in the authors' code, the lower and the upper half of the classes form the two groups.
 

@@ -69,7 +69,7 @@ def _first_traceback(outputs: Sequence[str]) -> str:
 def without_reference(
     made: Sequence[tuple[PlannedCall, Record]], references: Mapping[str, Reference]
 ) -> dict[str, Counter[str]]:
-    """Count the calls that boards omit, as their models have no reference data: submission -> outcome -> number."""
+    """Count the calls on models without reference data, which boards omit: submission -> outcome -> number."""
     outcomes: dict[str, Counter[str]] = {}
     for _, row in made:
         if row.task not in references or row.model not in references[row.task].gaps:

@@ -56,7 +56,7 @@ class Timed:
         return seconds
 
     def memory(self, measure: Measure) -> int | None:
-        """Return the peak bytes of the timed call that stands for the measure's `cost`; None if unknown."""
+        """Return the peak bytes of the timed call with the same `cost` as the measure; None if unknown."""
         by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
         found = by_cost.get(measure.cost)
         return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None

@@ -60,7 +60,7 @@ def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
         harness: the harness on GitHub, `OWNER/REPOSITORY@COMMIT`, with all 40 digits of the commit.
 
     Raises:
-        UserError: the address has another form, the directory is not empty, or cannot be written.
+        UserError: `harness` has another form, or the directory is not empty or cannot be written.
     """
     address = _ADDRESS.fullmatch(harness)
     if address is None:

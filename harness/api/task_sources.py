@@ -93,7 +93,7 @@ def build_task(
 
     Raises:
         UserError: there is no such recipe, it is invalid, another process builds the task, or the finished task has
-            damaged models or must be removed first (`resume=False`).
+            damaged models or, for `resume=False`, must be removed first.
     """
     build = Build(read_recipe(packaged.find_recipe(str(recipe))), Path(output))
     if not (resume and build.is_finished):

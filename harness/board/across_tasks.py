@@ -12,7 +12,7 @@ from scoring import MeanRanks, compare_mean_ranks, difference_on_other_tasks, si
 
 @dataclass(frozen=True)
 class Pair:
-    """The difference between two rows' mean scores on other tasks like the board's: an interval, and a test."""
+    """The difference of two rows' mean scores on further tasks, drawn at random like the board's: interval and test."""
 
     low: float  #: lower end of the 90 % interval, -100 to 100
     high: float  #: upper end of the 90 % interval

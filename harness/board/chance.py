@@ -41,7 +41,10 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with p-values, except on hidden tasks. Complete ranked rows also get adjusted p-values."""
+    """Return the rows after adding p-values; complete ranked rows also get adjusted p-values.
+
+    There are no p-values on hidden tasks, and none for the final score of a row with a hidden task.
+    """
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
     adjusted = _adjusted(rows, _chances)

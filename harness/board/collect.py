@@ -78,7 +78,7 @@ class Calls:
 
     @property
     def is_in_repository(self) -> bool:
-        """Whether `source` is a path within a git repository: only there, `pgdl ci` records a relative path."""
+        """Whether `source` is a relative path. Only `pgdl ci` records such paths, which are within a git repository."""
         if self.is_baseline or self.is_function or self.source == self.submission:
             return False
         return not (PurePosixPath(self.source).is_absolute() or PureWindowsPath(self.source).is_absolute())

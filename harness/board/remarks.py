@@ -151,7 +151,7 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
 
 
 def _told_apart(shown: Sequence[Calls], labels: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Return the rows' labels. Rows of a submission with equal labels but different `texts` also get their texts."""
+    """Return the labels of rows; if rows of a submission have equal labels but different `texts`, append each text."""
     keys = [(calls.submission, calls.sandboxed, label) for calls, label in zip(shown, labels, strict=True)]
     texts_of: dict[tuple[str, bool, str], set[str]] = {}
     for key, text in zip(keys, texts, strict=True):

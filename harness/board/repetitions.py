@@ -79,7 +79,7 @@ def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> flo
 
 
 def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
-    """Return the spread as a dictionary for JSON, with errors in points; None if it is not known."""
+    """Return the spread as a dictionary for JSON, with errors in points; None for an unknown spread."""
     if found is None:
         return None
     tasks = {

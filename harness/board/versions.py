@@ -65,7 +65,7 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 
 
 def _choose_shown(all_calls: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
-    """Divide calls, newest first, into calls to show and calls to leave out. `recorded`: keys of rows with records."""
+    """Divide calls, newest first, into shown and omitted calls; `recorded` holds the keys of rows that have records."""
     version: dict[str, str] = {}
     current = [calls for calls in all_calls if version.setdefault(calls.submission, calls.version) == calls.version]
     begun = {calls.submission for calls in current if calls.row_key in recorded}

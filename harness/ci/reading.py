@@ -107,7 +107,7 @@ class Touched:
         self.tracebacks[name] = failures.traceback
 
     def refuse(self, name: str, problem: str, failures: Failures) -> None:
-        """Exclude a submission from the evaluation because of a problem, and add its failures."""
+        """Exclude a submission because of `problem`, and add the annotations and the traceback in `failures`."""
         self.submissions.pop(name, None)
         self.problems[name] = problem
         self.add(name, failures)

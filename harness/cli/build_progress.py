@@ -14,7 +14,7 @@ from harness.text import counted
 
 
 class BuildProgress(Bars):
-    """Prints finished models. Shows models in training: by a bar each on a terminal, by a line a minute in a log."""
+    """Prints finished models. Shows running trainings: on a terminal by a bar each, in a log by a line a minute."""
 
     def __init__(self, recipe: Recipe, total: int, console: Console) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn()

@@ -67,7 +67,10 @@ wide = click.option(
 
 
 def require_directory(output: Path | None, file: str) -> None:
-    """Raise `UserError` if the directory `output` has a format's suffix, such as .csv. `file` names the files in it."""
+    """Raise `UserError` if the directory `output` has the suffix of a format, such as .csv, or if pyarrow is missing.
+
+    `file` is the name, without suffix, of the files that the command writes to the directory.
+    """
     if output is None:
         return
     require("--output writes each format", "pyarrow")

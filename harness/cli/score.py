@@ -29,10 +29,10 @@ def command(form: str, **asked: Any) -> int:
     """Score each SUBMISSION (default: all recorded submissions), or a directory of `.predict` files.
 
     SUBMISSION is a path or a measure as for pgdl run, in its current version, or the name of a recorded submission, in
-    its most recently requested version. The score is the number that the competition's own program computes. Beside it
-    are the score by the formula in the competition's paper (printed), Kendall's rank correlation, and the granulated
-    Kendall coefficient. Scores on hidden tasks are rounded. Exit code 1 if a call failed or is missing, or if no final
-    score exists, for instance because no task has a full grid of three hyperparameters.
+    its most recently requested version. The official score is the number that the competition's own program computes.
+    The printed score follows the formula that is printed in the competition's paper. Kendall's rank correlation and the
+    granulated Kendall coefficient are shown, too. Scores on hidden tasks are rounded. Exit code 1 if a call failed or
+    is missing, or if no final score exists, for instance because no task has a full grid of three hyperparameters.
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """

@@ -101,7 +101,10 @@ def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[s
 
 
 def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = True) -> None:
-    """Write a zip archive of members (name -> content), always with the same bytes. Raise `UserError` if this fails."""
+    """Write a zip archive of members (name -> content). Raise `UserError` if this fails.
+
+    Archives of equal members have equal bytes.
+    """
     method = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     with writing(path), zipfile.ZipFile(path, "w", method) as archive:
         for name in sorted(members):

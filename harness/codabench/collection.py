@@ -50,7 +50,7 @@ class CollectedResults:
 
 
 def choose_phase(competition: CodabenchCompetition, name: str | None, source: Path) -> PlannedPhase:
-    """Return the phase `name`, or the only phase if `name` is None. Raise `UserError` if it is hidden or unknown."""
+    """Return the phase `name`; None: the only phase. Raise `UserError` if the phase is hidden or does not exist."""
     phases = plan_phases(competition, source)
     chosen = phases[position_of(name, [one.phase.name for one in phases], source)]
     if chosen.phase.hidden:

@@ -54,8 +54,8 @@ def collect_results(
 
     `competition` is the TOML file of the competition. `source` is the address of its page, or a directory with files of
     the platform. Downloaded files go to a folder of `downloads`. A random `share` (0 to 1) of the calls of each
-    submission is made again. If `html` is a directory, a site is written there and verified. Raise `UserError` if a
-    file is invalid, the platform refuses, or no sandbox works here.
+    submission is made again. A site is written to the directory `html`, and verified there; None: no site. Raise
+    `UserError` if a file is invalid, the platform refuses a request, or no sandbox works here.
     """
     read = read_competition(competition)
     chosen, tasks_dir = choose_phase(read, phase, competition), Path(read.tasks)
@@ -96,7 +96,7 @@ def download_submissions(
 
     A participant's submission on the platform's board is chosen, or else the participant's last submission. Submissions
     whose files were written after the end of the phase do not count. `competition` is the competition's TOML file,
-    `page` the address of its page. Raise `UserError` if a file is invalid, or the platform refuses.
+    `page` the address of its page. Raise `UserError` if a file is invalid, or the platform refuses a request.
     """
     phases = read_competition(competition).phases
     chosen = phases[position_of(phase, [one.name for one in phases], competition)]
@@ -122,7 +122,7 @@ def publish_scores(
 
     `page` is the address of the competition's page, and `directory` was written by `download_submissions`. Organisers
     can change only existing scores (api/views/leaderboards.py:38), so the scoring program of a hidden phase has written
-    a placeholder for each submission. Raise `UserError` if the platform refuses.
+    a placeholder for each submission. Raise `UserError` if the platform refuses a request.
     """
     rows = board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
     opened = organiser.open(page, phase, progress)

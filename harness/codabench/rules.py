@@ -1,6 +1,6 @@
 """The rules for a bundle: the platform must accept pages and logo, and no file may reveal a hidden task.
 
-Comments name files and lines of revision c7dbc756 of https://github.com/codalab/codabench.
+Comments such as (src/apps/competitions/models.py:205) cite revision c7dbc756 of https://github.com/codalab/codabench.
 """
 
 import hashlib

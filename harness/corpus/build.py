@@ -204,8 +204,8 @@ class Build:
     def finish(self) -> None:
         """Make a task of the finished models: first the reference data, then all models in one step.
 
-        After an interruption, another call completes the task. Raise `UserError` if files cannot be written, or were
-        damaged since they were written.
+        Call this again after an interruption. Raise `UserError` if files cannot be written, or were damaged since they
+        were written.
         """
         if damaged := self.remove_damaged():
             remedy = "the same command makes them anew"

@@ -35,7 +35,7 @@ class Budget:
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
-        """Add the seconds that a call in another run has used; a negative number gives seconds back to the budget."""
+        """Count the seconds of a call in another run as used; a negative number gives seconds back to the budget."""
         if self._number is not None:
             self._spent_s += seconds
 

@@ -101,7 +101,10 @@ class _Execution:
                 self._waiting.clear()
 
     def _claim(self, calls: Sequence[PlannedCall]) -> set[str]:
-        """Claim calls for this run, and return the keys of the claimed calls. With --force, return all keys."""
+        """Claim calls for this run, and return the keys of the claimed calls.
+
+        With --force, claim nothing, and return the keys of all calls.
+        """
         keys = [call.key for call in calls]
         return set(keys) if self._claims is None else self._claims.take(keys)
 

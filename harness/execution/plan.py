@@ -84,8 +84,8 @@ def plan_calls(
 ) -> list[PlannedCall]:
     """Return all calls, by submission, then task, in the given order. The calls on a task are in a secret random order.
 
-    If a submission knew the order, it could tell by the time which model it is called on. The order is drawn anew for
-    each plan, submission and task. No value depends on it.
+    If a submission knew the order, it could conclude from the time of a call which model it is called on. The order is
+    drawn anew for each plan, submission and task. No value depends on the order.
 
     Args:
         submissions: the submissions to call.

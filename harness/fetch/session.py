@@ -192,7 +192,7 @@ PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.Ch
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return the result of `attempt`, repeated after errors in `passing`; raise `UserError` if an error persists."""
+    """Return the result of `attempt`. Call it again after errors in `passing`; raise `UserError` if errors persist."""
     proxies_of(url)  # raises if a password in a proxy could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):

@@ -1,4 +1,4 @@
-"""A task during its download: plans the files to download, keeps finished files, and moves them when all are there."""
+"""Stages a task during its download: plans and keeps the files, and moves them to their place when all are there."""
 
 import json
 import os
@@ -97,7 +97,7 @@ class StagedTask:
         self.finish()
 
     def finish(self) -> None:
-        """If the download is complete, move the files to their place. After an interruption, another call continues.
+        """If the download is complete, move the files to their place. Call this again after an interruption.
 
         Finished files that are not part of the task stay for a later command.
         """

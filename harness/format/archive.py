@@ -67,7 +67,10 @@ class Pieces(BufferedReader):
 
 
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
-    """Open an archive. If it is damaged, or its list exceeds `most` bytes, raise one of the exceptions in `DAMAGE`."""
+    """Open an archive; raises `UserError` if it would unpack to suspiciously many bytes.
+
+    Raises one of the exceptions in `DAMAGE` if the archive is damaged, or if its list of members exceeds `most` bytes.
+    """
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
         require_proportion(stream.seek(0, io.SEEK_END), sum(info.file_size for info in archive.infolist()))

@@ -188,7 +188,7 @@ class _Flattener:
     def _call_idle(self, layer: int, source: int) -> list[int]:
         """Call a layer that has no effect after training. If its input is permuted, call it before the permutation.
 
-        If the next layer has the channels first, it then reads the output before the permutation (`_call_between`).
+        A next layer that has the channels first then reads the value from before the permutation (`_call_between`).
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:

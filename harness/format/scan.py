@@ -1,7 +1,7 @@
 """Reads a file of training examples (a shard) in one pass: digests the file, checks every example, decodes the arrays.
 
 Most records of a shard differ only in the numbers of their inputs. If the bytes around these numbers equal those of an
-earlier record, the record is not parsed again: the numbers are copied from the same position.
+earlier record, the record is not parsed: its numbers have the same position, and are copied from there.
 """
 
 import hashlib

@@ -31,7 +31,7 @@ class Writer:
     text: str = ""  #: the version in the file, such as `2.2.4-tf`
 
     def is_before(self, version: tuple[int, int]) -> bool:
-        """Whether this version is older than `version`; False if the file states no version."""
+        """Whether this version is older than `version`; False if the file that Keras wrote states no version."""
         return self.major is not None and self.minor is not None and (self.major, self.minor) < version
 
 

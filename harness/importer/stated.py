@@ -32,7 +32,7 @@ class Stated:
         return float(self.text)
 
     def agrees(self, computed: float, n_examples: int) -> bool:
-        """Whether rounding and a few examples explain the difference from an accuracy computed on `n_examples`."""
+        """Whether rounding, and other answers to a few of `n_examples`, explain the difference from `computed`."""
         examples = EXAMPLES if self.rounding else 1  # 0 and 1 are exact
         return abs(computed - self.value) <= self.rounding + examples / n_examples + 1e-9
 

@@ -60,8 +60,8 @@ class Records(Database):
     def requests(self) -> list[Request]:
         """Return the requests that decide which rows a board shows, oldest first.
 
-        Requests that were merged from other databases are all returned. Of the database's own requests, only the last
-        for each version, task, configuration and path of a submission is returned.
+        Requests that were merged from other databases are all returned. Of the database's own requests that agree in
+        submission, version, path, task and configuration, only the last is returned.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)

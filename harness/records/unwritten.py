@@ -47,7 +47,7 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
 
 
 def add_unwritten(database: Database) -> None:
-    """Move the records that `keep` wrote to local files into the database; report each file to the database's `warn`.
+    """Move the records in the local files of `keep` into the database; report each file to the database's `warn`.
 
     Each record is added once, even if several runs do this at the same time. A damaged file is renamed.
     """

@@ -141,7 +141,11 @@ class RecordWriter:
         return list(zip(group, self._database.write(work, self._hurry), strict=True))
 
     def _keep(self, group: list[Evaluation], cause: Exception) -> Exception:
-        """Write records to the local file. Return an error that names the file, or says how many calls are lost."""
+        """Write records to the local file, because the database failed with `cause`. Return an error to raise.
+
+        The error names the file. If the file cannot be written, the error says how many calls are lost. If `cause` is
+        a bug, and no call is lost, return `cause`.
+        """
         try:
             self._file = keep(self._database, group)
         except Exception as error:  # the thread must not end: other threads wait for it

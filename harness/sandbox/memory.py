@@ -75,9 +75,10 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
     """Return the memory, processor time and threads of all processes of a call together.
 
     First, the resident pages are summed, which is fast but counts a page once for each process that shares it. If the
-    sum exceeds `limit_bytes`, the kernel's exact proportional set sizes are read, which takes milliseconds per process
-    or more. A process that denies access to its exact size counts in full. After `HURRY_S` seconds, the exact sum stops
-    as soon as it exceeds the limit. If `give_up` returns true meanwhile, the returned memory is 0.
+    sum exceeds `limit_bytes`, the kernel's exact proportional set sizes are summed instead. Each takes at least
+    milliseconds to read. A process that denies access to its exact size counts in full. After `HURRY_S` seconds, the
+    exact sum stops as soon as it exceeds the limit. If `give_up` returns true during the exact sum, the returned memory
+    is 0.
     """
     if sys.platform != "linux":
         return _measure_elsewhere(processes.numbers().values())

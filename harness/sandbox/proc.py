@@ -94,6 +94,6 @@ def _read_modules() -> str:
 
 
 def _drivers(modules: str) -> str:
-    """Return a line per NVIDIA driver in the text `modules` (of /proc/modules); sizes, uses and addresses are 0."""
+    """Return a line per NVIDIA driver in `modules`, the text of /proc/modules; sizes, uses and addresses become 0."""
     names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
     return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

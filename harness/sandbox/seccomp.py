@@ -2,9 +2,9 @@
 
 The filter does not list the allowed calls instead, because not all calls that TensorFlow needs are known.
 
-Denied calls fail with EPERM. Calls in `NOT_THERE` fail with ENOSYS, as on an old kernel, and libraries then use other
-calls. Calls in `ATTRIBUTES` fail with ENOTSUP, as on a file system without attributes, and libraries then do without
-these. A call through a foreign ABI (32-bit, x32) kills the process.
+Denied calls fail with EPERM. Calls in `NOT_THERE` and `NEWER` fail with ENOSYS, as on an old kernel, and libraries
+then use other calls. Calls in `ATTRIBUTES` fail with ENOTSUP, as on a file system without extended attributes, and
+libraries then do without such attributes. A call through a foreign ABI (32-bit, x32) kills the process.
 """
 
 import errno

@@ -91,7 +91,7 @@ class SubmissionFacts(_Model):
 
 
 class WithheldResults(_Model):
-    """The rounded results of a row on hidden tasks, whose records a site does not have."""
+    """The rounded results of a row on hidden tasks. A site has no records on these tasks."""
 
     exceeded: bool  #: whether a call on any task, hidden or public, exceeded its time
     #: hidden task -> rounded scores, or why it has none; if `exceeded`, also public task -> why it has no score

@@ -67,7 +67,7 @@ class View:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A plot. Readers choose a view and a legend (the meaning of colours); a page opens with the first of each."""
+    """A plot. Readers choose a view and a legend (the meaning of colours); at first, a page shows the first of both."""
 
     kind: str  #: CSS class of the plot
     dots: Sequence[Dot]

@@ -45,7 +45,7 @@ def is_there(path: Path) -> bool:
 def inspect(path: Path) -> Answer:
     """Return files and metadata of the .py file, directory or zip at `path`, and any reason why it cannot be run.
 
-    Raise `UserError` if `path` is a link or another kind of file, or if the system refuses to read a file.
+    Raise `UserError` if `path` is a link or none of these three, or if the system refuses to read a file.
     """
     path = own_path(path)
     refuse_link(path)

@@ -16,7 +16,7 @@ _FIXED, _VALUE = "n_convolutions", 3
 
 
 def write_demo_task(task_data: Path, target: Path) -> int:
-    """Write the task, made from digits_nin in `task_data`, to `target`. Return the number of models."""
+    """Write the demo task, a part of digits_nin in `task_data`, to `target`. Return the number of models."""
     models, data = task_data / INPUTS / _SOURCE, target / INPUTS / NAME
     entries = {
         model: entry | {"hparams": {name: values for name, values in entry["hparams"].items() if name != _FIXED}}

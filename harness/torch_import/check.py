@@ -37,7 +37,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         self._stack.close()
 
     def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
-        """Return the largest difference of both networks' outputs, as a fraction of the range of PyTorch's outputs.
+        """Return the largest difference between the networks' outputs, as a fraction of the range of PyTorch's outputs.
 
         `file` is the `.pt2` file, `model` the directory of its translation, as a worker reads it, and `inputs` are
         examples (n, ...) with the channels last. `expected` are PyTorch's outputs (n, classes); for None, PyTorch

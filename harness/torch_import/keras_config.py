@@ -73,7 +73,10 @@ def _leading_to(output: int, layers: Sequence[TranslatedLayer]) -> list[int]:
 
 
 def _names(numbers: Sequence[int], layers: Sequence[TranslatedLayer]) -> dict[int, str]:
-    """Return number of a layer -> name. A module's only layer, or only layer with weights, has the module's name."""
+    """Return number of a layer -> name.
+
+    If a module has a single layer, or a single layer with weights, this layer has the module's name.
+    """
     uses = Counter(layers[number].path for number in numbers)
     weighty = Counter(layers[number].path for number in numbers if layers[number].weights)
     found: dict[int, str] = {}

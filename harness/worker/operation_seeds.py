@@ -5,7 +5,7 @@ from typing import Any
 
 
 def keep_seeds_of_operations() -> None:
-    """Make operations that have a seed ignore the present global seed. A global seed that is set later affects them.
+    """Let operations with their own seeds ignore the present global seed. A global seed that is set later affects them.
 
     `dataset.shuffle(1000, seed=1)` then gives the same order for every model and every call, as in the competition,
     which set no global seed. Operations without a seed still depend on the global seed.

@@ -106,5 +106,8 @@ def _of_files(file: Path, submission: Path) -> str:
 
 
 def _scratch() -> str:
-    """Return the directory in which submissions may write, even if the disk is full: `tempfile` would then fail."""
+    """Return the directory in which submissions may write.
+
+    `tempfile` is not asked, because it fails while the disk is full.
+    """
     return os.environ["TMPDIR"]

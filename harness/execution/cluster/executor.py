@@ -114,7 +114,7 @@ class Cluster(Executor):
         self._engine.close()
 
     def _hand_out(self) -> None:
-        """Send waiting batches to machines with room, and the inputs that machines need."""
+        """Send the inputs that machines need, and send waiting batches to machines with room."""
         for member in self.fleet.members:
             while member.room and (batch := self._queue.take(member)) is not None:
                 member.give(batch)

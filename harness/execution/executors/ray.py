@@ -66,7 +66,7 @@ class RayEngine:
                 raise _explained(error, address) from error
 
     def nodes(self) -> dict[str, str]:
-        """Return identifier -> name of the living nodes with processors; equal names get the address as suffix."""
+        """Return identifier -> name of each living node with processors; equal names are followed by the address."""
         there = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
         times = Counter(node["NodeManagerHostname"] for node in there)
         return {

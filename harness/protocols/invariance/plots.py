@@ -31,8 +31,9 @@ AXES = {
 def plot_curves(study: Study, gaps: Mapping[str, float], stem: Path) -> list[Path]:
     """Plot the accuracy curves and cumulative curves of all models, coloured by gap, for each perturbation (figure 1).
 
-    The shaded area, divided by the area below the dotted line, is the largest Gi-score of all models. `gaps` is model
-    id -> gap; models without a gap all have the same colour. Return the paths of the pictures.
+    The shaded area belongs to the model with the largest Gi-score. This score is the shaded area divided by the area
+    below the dotted line. `gaps` is model id -> gap; models without a gap all have the same colour. Return the paths of
+    the pictures.
     """
     number = len(study.perturbations)
     with new_figure(2 * WIDTH, HEIGHT * number) as figure:

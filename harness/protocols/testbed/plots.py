@@ -12,7 +12,7 @@ LABELS = {"size": "weights", "ssim": "SSIM", "unseen": "share of unseen classes"
 
 
 def draw_marginals(figure: Figure, dimensions: Mapping[str, Dimension], point: TradeOff) -> None:
-    """Plot error rate and 1 - kappa along each dimension (mean, deviation, 10th percentile), and the trade-off."""
+    """Plot mean, deviation and 10th percentile of error rate and 1 - kappa along each dimension; mark the trade-off."""
     grid = figure.subplots(2, 3, sharey="row", sharex="col")
     places = {"size": point.size, "ssim": point.ssim, "unseen": point.unseen}
     for row, (name, label) in enumerate((("error", "error rate"), ("diversity", "1 - kappa"))):

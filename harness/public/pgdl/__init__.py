@@ -6,7 +6,7 @@ in all functions that have them.
 Args:
     tasks_dir: directory of the tasks.
     task_names: only these tasks; empty: all.
-    models: models of each task: a number of them, from the smallest to the largest, or their names; None: all.
+    models: number of models of each task, evenly spread from the smallest to the largest, or names; None: all.
     measures: names of measures, with or without parameters, families, costs, `all`, or `cheap`.
     results: database of the records: an SQLite file, or a URL.
     force: make recorded calls again.

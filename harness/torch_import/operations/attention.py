@@ -127,7 +127,10 @@ def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path:
 
 
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
-    """Divide both values' axes before the positions, and with `is_key` the features, into equal elementary axes."""
+    """Divide axes of both values into the same elementary axes, and return the new values.
+
+    These are all axes before the positions and, with `is_key`, the axis of the features.
+    """
     ends = 1 if is_key else 0
     last, place = other.view[-1], other.view[-2]
     one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])

@@ -1,7 +1,7 @@
 """Redirects imports of Keras in measures of 2020 to the active Keras, and restores optimizers of that time.
 
-Without aliases, `tensorflow.python.keras`, and with Keras 2 also `keras`, would be a second Keras. Layers of the model
-would not be instances of the classes of the second Keras.
+Without aliases, importing `tensorflow.python.keras` (with Keras 2 also `keras`) would import a second Keras, and layers
+of the model would not be instances of its classes.
 """
 
 import importlib
@@ -60,7 +60,7 @@ def use_legacy_optimizers() -> None:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds modules by their names of 2020, and imports the existing module of today, not a copy."""
+    """Finds modules by their names of 2020. The import of such a name gives today's module itself, not a copy."""
 
     def __init__(self, packages: Packages) -> None:
         self.packages = packages

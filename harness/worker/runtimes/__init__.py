@@ -1,4 +1,4 @@
-"""The runtimes in which submissions run: a framework with a version of Keras. Each runtime has a file."""
+"""The runtimes in which submissions run. A runtime is a framework with a version of Keras, and has its own file."""
 
 from harness.worker.runtimes.jax import Jax
 from harness.worker.runtimes.keras2 import Keras2
