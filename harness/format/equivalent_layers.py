@@ -75,7 +75,7 @@ class ChannelsLast:
 
 
 def channels_last(definition: dict[str, Any]) -> ChannelsLast | None:
-    """Return the layers that replace a layer with the channels first; None for any other layer."""
+    """Return the layers that are equivalent to a layer with `channels_first`; None for any other layer."""
     class_name, config = definition["class_name"], definition["config"]
     match = _SPATIAL.fullmatch(class_name)
     if match is None or config.get("data_format") != "channels_first":
