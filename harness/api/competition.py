@@ -144,8 +144,8 @@ def collect_records(
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
     """Return the calls `found`, with their records filled in.
 
-    Where the files of a task's models and data are missing, outdated records cannot be told. Raise `UserError` if
-    records of such a task are of different files.
+    If the files of a task's models and data are missing, outdated records cannot be recognized. Raise `UserError` if
+    the records of such a task are of different files.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
