@@ -138,7 +138,7 @@ def row_of(cells: Sequence[str]) -> str:
 
 
 def of_oracle(oracle: Yardstick, tasks: Sequence[str]) -> str:
-    """Return a sentence with the scores of the noisy oracle, the gaps themselves plus noise."""
+    """Return a sentence with the scores of the noisy oracle, a measure that returns the gaps plus noise."""
     found = [spread.text() for spread in (oracle.score, *(oracle.tasks[task] for task in tasks)) if spread]
     return (
         f"A measure that\nreturns the gaps themselves, with noise of {ORACLE_NOISE}, would score only {found[0]} "

@@ -48,7 +48,7 @@ def interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> l
 
 
 def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return a command like that of `interpreter`; the code can import the harness."""
+    """Return a command like that of `interpreter`, but `program` can import the harness."""
     return interpreter(_FIND_HARNESS + program, HOME, *arguments, options=options)
 
 

@@ -80,7 +80,10 @@ def install(extra: str) -> str:
 
 
 def install_for_gpu(arguments: str) -> str:
-    """Return the command that installs a framework with CUDA: by pip with `arguments` or, if empty, the extra `gpu`."""
+    """Return the command that installs a framework with CUDA.
+
+    `arguments` are those of `pip install`; if they are empty, the command installs the extra `gpu` of this package.
+    """
     return f"{_installer()} {arguments}" if arguments else install("gpu")
 
 

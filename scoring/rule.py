@@ -145,8 +145,8 @@ def rank(entries: Iterable[Entry]) -> list[Ranked]:
     """Rank entries; return them best first.
 
     Complete entries come first, then incomplete entries, then entries without a score, then entries that are not
-    eligible. Within each kind, the order is by descending score, then by name. Entries of a kind with equal scores
-    share a rank, as in 1, 2, 2, 4.
+    eligible. Within each kind, the order is by descending score, then by name, and entries with equal scores share a
+    rank, as in 1, 2, 2, 4. Entries that are not eligible have no rank.
     """
     ordered = sorted(enumerate(entries), key=lambda pair: (_standing(pair[1]), pair[1].name))
     first: dict[tuple[bool, bool, bool, float], int] = {}  # standing -> rank of all entries that have it

@@ -75,7 +75,7 @@ class AdversarialGenerator:
         return np.where(stays, self.side * self.radius + self.radius, self.choose(windows))
 
     def _move(self, grid: Margins) -> tuple[NDArray[np.bool_], Vector]:
-        """Return for each image whether its moved image is misclassified, and the moved image's weight."""
+        """Return for each moved image whether it is misclassified, and its weight in the risk estimate."""
         moves_to = self._targets(grid)  # for all shifts by at most twice the radius
         target = moves_to[:, moves_to.shape[1] // 2, moves_to.shape[2] // 2]
         arriving = _arriving(moves_to, target, self.radius, grid.shape[1])

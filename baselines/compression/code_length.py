@@ -71,7 +71,7 @@ def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
 
 
 def code_length(kernel: Array) -> float:
-    """Return the length in bits of a kernel's arithmetic code, with the kernel's scale and the values' frequencies."""
+    """Return the bits of a kernel's arithmetic code, including the kernel's scale and the frequencies of its values."""
     counts: Any = np.unique(kernel, return_counts=True)[1]
     shares = counts / kernel.size
     entropy = -float(np.sum(counts * np.log2(shares)))

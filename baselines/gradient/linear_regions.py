@@ -32,10 +32,10 @@ PASSES = 2
 def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
     """Mean number of linear regions on the segment between two training examples.
 
-    Formula: 1 + mean over pairs of sum_k 1[c(z_k) != c(z_{k+1})], z_k equally spaced from x to x', c the linear pieces
-    of all units. Range: [1, n_steps + 1]. Source: Novak et al. 2018, arXiv 1802.08760, on segments; Hanin and Rolnick
-    2019, arXiv 1906.00904. Work: 1 backward pass over 2112 examples. Draws: depend on the order of examples. Refused: a
-    layer is not piecewise linear, or there is a single example.
+    Formula: 1 + mean over pairs of sum_k 1[c(z_k) != c(z_{k+1})], z_k equally spaced from x to x', c(z) the linear
+    pieces of all units at z. Range: [1, n_steps + 1]. Source: Novak et al. 2018, arXiv 1802.08760, on segments; Hanin
+    and Rolnick 2019, arXiv 1906.00904. Work: 1 backward pass over 2112 examples. Draws: depend on the order of
+    examples. Refused: a layer is not piecewise linear, or there is a single example.
 
     Regions between two neighbouring points z_k are missed. In large networks, every step leads to another region, so
     the value is n_steps + 1. On digits, 32 steps find 5.3 of 5.8 regions of a network with 32 hidden units, and 17.8 of
@@ -51,10 +51,10 @@ def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int =
 def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
     """Mean number of changes of the units' linear pieces on the segment between two training examples.
 
-    Formula: mean over pairs of sum_k |c(z_k) - c(z_{k+1})|_0, z_k equally spaced from x to x', c the pieces of
-    activations, |.|_0 the number of entries other than 0. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760,
-    who also take closed curves through examples. Work: 1 backward pass over 2112 examples. Draws: depend on the order
-    of examples.
+    Formula: mean over pairs of sum_k |c(z_k) - c(z_{k+1})|_0, z_k equally spaced from x to x', c(z) the pieces of
+    activations at z, |.|_0 the number of entries other than 0. Range: [0, inf). Source: Novak et al. 2018, arXiv
+    1802.08760, who also take closed curves through examples. Work: 1 backward pass over 2112 examples. Draws: depend on
+    the order of examples.
 
     All units count, so the value grows with the width. Max pooling does not count.
     """
@@ -65,8 +65,8 @@ def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int =
 def activation_patterns(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Number of linear regions that contain training examples, per example.
 
-    Formula: |{c(x_i)}| / n, c the linear pieces of all units, n examples x_i. Range: (0, 1]; 1 for all networks that
-    are not narrow. Source: Hanin and Rolnick 2019, arXiv 1906.00904. Refused: a layer is not piecewise linear.
+    Formula: |{c(x_i)}| / n, c(x) the linear pieces of all units at x, n examples x_i. Range: (0, 1]; 1 for all networks
+    that are not narrow. Source: Hanin and Rolnick 2019, arXiv 1906.00904. Refused: a layer is not piecewise linear.
     """
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
 

@@ -65,7 +65,8 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
     arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550.
 
     Baratin et al. show that the alignment grows during training. The value does not depend on the scale of K, but
-    changes if scale moves from a layer to the next. The value is 0 if all examples have the same gradient.
+    changes if a factor moves from a layer's weights to the next layer's. The value is 0 if all examples have the same
+    gradient.
 
     The logits are centred because a constant added to all logits does not change predictions; on two networks trained
     on 1024 digits, centring changes the value by 0.03 %. The authors' code neither centres logits nor averages over
@@ -91,7 +92,8 @@ def ntk_complexity(
 
     The value is the main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an
     infinitely wide network of two layers on inputs of length 1, for which K_ii is 1/2. Here K is scaled to the same
-    mean. A common factor of all gradients does not change the value, but moving scale from a layer to the next does.
+    mean. A common factor of all gradients does not change the value. The value changes if a factor moves from a layer's
+    weights to the next layer's.
 
     Args:
         ridge: r, added to the diagonal relative to the mean of K_ii: K is then invertible even if gradients are equal.

@@ -72,7 +72,7 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
 
 @measure(Need.LABELS)
 def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbours: int = 20, seed: int = 0) -> float:
-    """Change of the label variation between neighbours from layer to layer, over the last layers.
+    """Mean change of the label variation between neighbours, from each of the last layers to the next.
 
     Formula: median over graphs of mean over l of |v_l+1 - v_l|, v_l = tr(Y' (D - A) Y) / (200 n), A_ij = max(cos(z_i,
     z_j), 0) if the representations z_i, z_j are neighbours, D row sums of A, rows of Y the labels of n of the m

@@ -73,7 +73,7 @@ def _normalizes_channels(norm: Node) -> bool:
 
 
 def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
-    """Return the error for a normalization that cannot be folded; `where` names a layer before it."""
+    """Return the error for a normalization that cannot be folded; `where` may add a phrase with a layer before it."""
     return MeasureUnavailable(
         f"layer {norm.name} ({norm.kind}) cannot be folded into weights, and those before it{where} could be of any "
         "scale"

@@ -71,8 +71,8 @@ def rand_distance(subject: Subject, *, n_draws: int = 5, min_eigenvalues: int = 
 
     Formula: -mean over layers of sqrt(JS(x / sum x, z / sum z)), JS the Jensen-Shannon divergence in nats, x the
     ascending eigenvalues of W'W, z those of W'W with permuted W. Range: [-sqrt(ln 2), 0]; near 0 for untrained layers.
-    Source: rand_distance of WeightWatcher 0.7.7, Martin and Mahoney's program. Work: SVD, and 5 of permuted weights.
-    Draws: depend on the order of input dimensions.
+    Source: rand_distance of WeightWatcher 0.7.7, Martin and Mahoney's program. Work: SVD of the weights and of 5
+    permutations. Draws: depend on the order of input dimensions.
 
     Minus WeightWatcher's mean `rand_distance`. The weights of a convolution are permuted within each position of its
     window. WeightWatcher permutes once; a mean over more draws varies less. Layers with a single input or output

@@ -133,7 +133,7 @@ def norm_measure(
     The measure takes the keyword parameters of the function and of all functions that compute norms and margin.
 
     Args:
-        needs: as in `measure`; a margin adds labels.
+        needs: as in `measure`. With a `margin`, the measure also needs labels.
         spectral: whether the function uses spectral norms.
         margin: computes `Terms.margin`; None if the function uses no margin.
         normalizable: whether the measure takes the parameter `normalization`.

@@ -56,7 +56,7 @@ def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...],
 def invariance_responses(
     subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int
 ) -> Array:
-    """Return whether each random image is classified correctly at each of the magnitudes (k,): shape (n, k)."""
+    """Return whether each of n random images is classified correctly at each of the magnitudes (k,): shape (n, k)."""
     sample = subject.sample(n_samples, seed)
     return _is_right(subject, name, sample, np.tile(magnitudes, (len(sample), 1)))
 

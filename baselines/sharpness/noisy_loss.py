@@ -27,8 +27,8 @@ def low_pass_loss(
     Formula: E_u L(w + u), u_i ~ N(0, sigma^2), w the weights, L the mean cross-entropy. Range: [0, inf). Source: Bisla,
     Wang and Choromanska 2022, arXiv 2201.08025, and its code. Work: 20 forward passes over 1024 examples.
 
-    The noise is in absolute units, so the value changes if scale moves from a layer to the next. Bisla et al. take 100
-    draws, and all training examples.
+    The noise is in absolute units, so the value changes if a factor moves from a layer's weights to the next layer's.
+    Bisla et al. take 100 draws, and all training examples.
 
     Args:
         sigma: standard deviation of the noise; the default is that of Bisla et al.
@@ -69,9 +69,9 @@ def local_energy(
     Formula: E_u Err(w + u) - Err(w), u_i ~ N(0, sigma^2 w_i^2), w the weights, Err the training error. Range: [-1, 1].
     Source: Pittorino et al. 2021, arXiv 2006.07897. Work: 21 forward passes over 1024 examples.
 
-    The value stays the same if scale moves from a layer to the next. It is about 0 at chance accuracy, since the error
-    cannot rise. Small values are uncertain: on two networks trained on 1024 digits, the standard error of 20 draws is
-    11 % of the value 0.013, and 25 % of the value 0.0027.
+    The value stays the same if a factor moves from a layer's weights to the next layer's. It is about 0 at chance
+    accuracy, since the error cannot rise. Small values are uncertain: on two networks trained on 1024 digits, the
+    standard error of 20 draws is 11 % of the value 0.013, and 25 % of the value 0.0027.
 
     Args:
         sigma: standard deviation of the noise, divided by the magnitude of the weight.

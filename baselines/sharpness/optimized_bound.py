@@ -51,7 +51,7 @@ def pacbayes_optimized(
 
     For networks with more weights than training examples, the bound p is usually nearly 1, and -ln(1 - p) still tells
     networks apart. e is a mean over draws and examples, without a term for the error of this mean. Weights are kernels
-    and biases. The value changes if scale moves from a layer to the next.
+    and biases. The value changes if a factor moves from a layer's weights to the next layer's.
 
     Args:
         n_steps: steps of the descent.

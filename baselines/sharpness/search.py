@@ -88,7 +88,10 @@ def largest_harmless(
 
 
 def _excess(left: float) -> float:
-    """Return ln(1 - left) within +-ln `FARTHEST`, above 0 if `left` is 0; `left` is the fraction of a margin left."""
+    """Return ln(1 - left), limited to +-ln `FARTHEST`; `left` is the fraction of a margin that is left.
+
+    If `left` is 0 or less, the result is at least 1e-9.
+    """
     if left <= 0:
         return min(max(math.log1p(-left), 1e-9), math.log(FARTHEST))
     return -math.log(FARTHEST) if left >= 1 - 1 / FARTHEST else math.log1p(-left)

@@ -95,7 +95,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
 
 
 def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
-    """Yield samples from repeated permutations of the examples, each for a descent and the accuracy afterwards."""
+    """Yield samples from repeated permutations of the examples. A sample serves a descent and the accuracy after it."""
     order, number = np.empty(0, int), N_STEPS * BATCH_SIZE + ATTACKED
     while True:
         while len(order) < number:

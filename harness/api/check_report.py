@@ -75,7 +75,7 @@ class CheckReport(Summarized):
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
-        """Task in `withheld` -> outcome -> number of models. Of two calls on one model, a failed call counts."""
+        """Task in `withheld` -> outcome -> number of models. If only one of two calls on a model failed, it counts."""
         outcomes: dict[Place, Outcome] = {}
         for one in (*self.trial.done, self.trial.again) if self.trial else ():
             if outcomes.get(place := place_of(one.call), Outcome.OK) is Outcome.OK:

@@ -15,7 +15,8 @@ SITE = "site"
 def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     """Write leaderboard, comment, report and site into an existing directory, verify the site, and return the paths.
 
-    Earlier files are replaced after the verification. Raise `UserError` if it fails, or if a file cannot be written.
+    Earlier files are replaced after the verification. Raise `UserError` if the verification fails, or if a file cannot
+    be written.
     """
     require_place(output)
     with writing(output), tempfile.TemporaryDirectory(prefix=".new-", dir=output) as temporary:

@@ -142,9 +142,10 @@ def collect_records(
 
 
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
-    """Return the calls `found` with their records.
+    """Return the calls `found`, with their records filled in.
 
-    Raise `UserError` if the digests of a task's models and data are unknown, and the task's records differ in them.
+    If the files of a task's models and data are missing, outdated records cannot be recognized. Raise `UserError` if
+    the records of such a task are of different files.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):

@@ -16,7 +16,7 @@ class Progress(Reporter):
     """
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """Receive the tasks of a run. On the tasks `withheld`, only the outcomes of calls may be shown."""
+        """Receive the tasks of a run. Of a call on one of the tasks `withheld`, show nothing but the outcome."""
 
     def started(self, plan: Plan, records: str) -> None:
         """Receive the plan of a run before its first call, and the name of the database."""

@@ -57,7 +57,8 @@ def open_results(
         submissions: only these submissions; empty: all.
         outcomes: only calls with these outcomes, in upper or lower case; empty: all.
         tasks_dir: directory of the tasks; its marks say which tasks are hidden. The default directory need not exist.
-        withhold: `auto`: a record is left out if its task is hidden now, or was hidden when the call was made.
+        withhold: which records are left out: with `auto`, those whose task is hidden now, or was hidden when the call
+            was made; with `always`, all; with `never`, none.
 
     Raises:
         UserError: there are no records, a name or an outcome is unknown, or there is no directory `tasks_dir`.

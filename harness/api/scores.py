@@ -57,7 +57,10 @@ class ScoreResult(Summarized):
 
     @property
     def content(self) -> dict[str, Any]:
-        """A JSON object: the fields of the only score, or a list `submissions` of scores; and the remarks."""
+        """A JSON object with the scores and the remarks.
+
+        The object has the fields of a single score, or else the list `submissions` with an object for each score.
+        """
         rounded = {"rounded": sorted(self.withheld)} if self.withheld else {}
         objects = [
             {"submission": one.submission, "settings": one.settings, "sandboxed": one.sandboxed} | rounded

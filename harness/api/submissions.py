@@ -24,10 +24,11 @@ Argument = str | Path | Callable[..., Any]
 def find(
     given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress, *, as_files: bool = False
 ) -> tuple[list[Submission], list[str]]:
-    """Return the submissions that a user hands in as paths, names of measures or functions, and a line on each refusal.
+    """Return the submissions that a user hands in, and a line on each refusal.
 
-    `names` is empty, or has the name of each submission that is not a measure, in the order of `given`. `as_files` is
-    as for `pgdl.run`. Raise `UserError` if a submission does not exist, or if a function has no source.
+    `given` holds paths and names of measures, or functions. `names` is empty, or has the name of each submission that
+    is not a measure, in the order of `given`. `as_files` is as for `pgdl.run`. Raise `UserError` if a submission does
+    not exist, or if a function has no source.
     """
     arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]
@@ -106,7 +107,8 @@ def _is_known(submission: Submission, known: Mapping[str, Sequence[Request]]) ->
 def _claim(submission: Submission, known: Mapping[str, Sequence[Request]]) -> tuple[bool, bool]:
     """Return a sort key: a submission with a larger key has a better claim to its name.
 
-    The best claim has a submission whose path is recorded under the name, then one whose file or folder has the name.
+    A submission whose path is recorded under the name has the best claim; next comes a submission whose file or folder
+    has the name.
     """
     return _is_known(submission, known), not submission.is_claimed
 

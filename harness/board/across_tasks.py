@@ -53,7 +53,7 @@ def across_tasks_object(board: Board) -> dict[str, Any] | None:
 
 
 def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
-    """Compare the row at position `number` with every complete ranked row, also with itself.
+    """Compare the row at position `number` with every complete ranked row, including itself.
 
     Return position of the other row -> difference. Return {} if there are fewer than four tasks, or if the row at
     `number` has no rank or is not complete.

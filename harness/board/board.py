@@ -48,7 +48,7 @@ class Board(ABC):
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
-        """The columns of tables for readers; with a single task, no column for its score, which is the final score."""
+        """The columns of tables for readers. A single task's score has no column, because it is the final score."""
         chosen = [one for one in self.own_columns("r") if len(self.tasks) > 1 or one is not TASK_SCORE]
         found = per_row(self._with_more(chosen), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]

@@ -34,7 +34,10 @@ class Insight:
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Explain the official scores on public tasks: position of a row in `wanted` (None: all) -> task -> explanation."""
+    """Return explanations of the official scores on public tasks: position of a row -> task -> explanation.
+
+    `wanted` holds the positions of the rows to explain; None means all rows.
+    """
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)

@@ -38,7 +38,7 @@ class OnTask:
 
     @property
     def was_called(self) -> bool:
-        """Whether the submission is called on this task. A comparison leaves out measures that cannot work on it."""
+        """Whether the submission is called on this task; a comparison skips measures that cannot work on the task."""
         return self.n_models > 0
 
     @property

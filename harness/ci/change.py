@@ -47,9 +47,9 @@ class Change:
 def find_change(repository: Repository, folder: str, head: str, base: str | None, tasks: str = "") -> Change:
     """Return how a merge of the revision `head` into `base` would change the submissions in `folder`.
 
-    A submission at `head` is touched if it differs from `base` and from the last common commit of both. Without `base`,
-    every submission is touched. The result's `others` begin with changed files below the folder `tasks`. Raise
-    `UserError` for an unknown revision or folder.
+    A submission at `head` is touched if it differs from `base` and from the last common commit of `head` and `base`.
+    Without `base`, every submission is touched. The result's `others` begin with changed files below the folder
+    `tasks`. Raise `UserError` for an unknown revision or folder.
     """
     head = repository.resolve(head)
     base = None if base is None else repository.resolve(base)

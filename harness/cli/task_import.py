@@ -32,10 +32,10 @@ def command(
 ) -> None:
     """Make a task of the trained models in TABLE, a CSV file with a column `file` and one row per model.
 
-    A file is a .keras file, a .pt2 file of torch.export.save, a whole model as .h5, or an architecture as JSON with its
-    weights in the column `weights` (.weights.h5, .h5 or .npz); `initial_weights` may name the weights before training.
-    Columns `train_accuracy` and `test_accuracy` are checked, and computed where they are empty or missing; any other
-    column is a hyperparameter.
+    The column `file` names a .keras file, a .pt2 file of torch.export.save, a whole model as .h5, or an architecture as
+    JSON. For JSON, the column `weights` names the weights (.weights.h5, .h5 or .npz). A column `initial_weights` may
+    name the weights before training. Accuracies in the columns `train_accuracy` and `test_accuracy` are checked;
+    missing accuracies are computed. Any other column is a hyperparameter.
 
     DATA are arrays in an .npz file (x and y, or x_train, y_train, x_test and y_test) or in two .npy files (x*.npy, with
     y*.npy beside it), a directory of TFRecord shards or of images by class, or a dataset of Keras: mnist,

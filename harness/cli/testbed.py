@@ -63,7 +63,7 @@ def command(
     that are not in the task. DATA is digits, mnist, cifar100 or another dataset of recipes, an .npz file
     (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).
 
-    Prints the trade-off point, means over cells (marginals), and how well measures of the library agree with them.
+    Prints the trade-off point, means over cells (marginals), and how well measures of the library predict the errors.
     After an interruption, the same command continues. Exit code 1 if a backbone could not be probed, or a call of a
     measure failed. pgdl help testbed explains the method.
 

@@ -188,7 +188,7 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
     """Return participant -> submissions with `status` (None: any), and a list of notes on the submissions left out.
 
-    The submission on the platform's board comes first, then the others by descending number: the times of submissions
+    The submission on the platform's board comes first, then the others by descending number. The times of submissions
     do not count, since participants can choose them (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}

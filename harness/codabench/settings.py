@@ -47,7 +47,7 @@ class PhaseSettings(BaseModel):
 
     @property
     def planned(self) -> int:
-        """Number of models, and so of calls of a submission."""
+        """Number of models of the phase; a submission is called once on each."""
         return sum(len(task.models) for task in self.tasks.values())
 
     @property

@@ -17,7 +17,10 @@ def recipes() -> dict[str, Path]:
 
 
 def find_recipe(argument: str) -> Path:
-    """Return the file of a recipe; `argument` is a path, or a name in the package. Raise `UserError` if unknown."""
+    """Return the file of a recipe; `argument` is a path, or the name of a recipe in the package.
+
+    Raise `UserError` if there is no such file or recipe.
+    """
     path = Path(argument)
     if path.is_file():
         return path

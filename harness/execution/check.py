@@ -112,7 +112,7 @@ def try_submission(
 
 
 class _WholeCalls:
-    """The trial's calls on all training data."""
+    """The calls of a trial that get all training data, and not only a part."""
 
     def __init__(self, executor: Executor, seen: Seen, is_hasty: bool) -> None:
         self._executor, self._seen, self._is_hasty = executor, seen, is_hasty

@@ -68,7 +68,7 @@ class FinishedCall(Generic[Named]):
 
 
 class Inputs(Protocol):
-    """The files of submissions, models and data, found by the digests in orders. Several threads call the methods."""
+    """The files of submissions, models and data, found by their digests. Several threads call the methods."""
 
     def files(self, submission: str) -> Mapping[str, bytes]:
         """Return relative path -> content of each file of a submission."""

@@ -81,7 +81,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def find_wanted(text: str, known: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return the tasks that `text` (CORPUS, CORPUS/TASK or CORPUS/PHASE) means; raises `UserError` if unknown."""
+    """Return the tasks that `text` (CORPUS, CORPUS/TASK or CORPUS/PHASE) means; raises `UserError` if none match."""
     name, _, part = text.partition("/")
     if name not in known:
         hint = did_you_mean(name, known) or "pgdl task known lists the corpora"

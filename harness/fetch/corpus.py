@@ -120,7 +120,7 @@ def _plan(source: _Source, task: KnownTask, staging: StagedTask, models: ModelSe
 
 
 def _note_versions(sources: Iterable[_Source], watcher: Watcher) -> None:
-    """Tell the user the version of each archive whose digest is not in the catalogue."""
+    """Tell the user the version of each archive for which the catalogue has no digest."""
     for source in sources:
         if not source.is_pinned:
             version = f"{source.file.length} bytes, ETag {source.file.etag or 'none'}"

@@ -42,7 +42,7 @@ class RemoteFile:
     boundaries: Sequence[int] = ()  #: ascending positions where members begin: no request ends inside a member
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return a copy with these `boundaries`. If necessary, its `tail` is extended to begin at the last boundary."""
+        """Return a copy with these `boundaries`, and with a `tail` that begins at or before the last boundary."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())

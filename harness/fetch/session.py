@@ -77,7 +77,7 @@ def connection_error(url: Address, error: Exception) -> UserError:
 
 
 def response_error(url: Address, response: requests.Response, expected: str, moved: str) -> UserError:
-    """Return the error for an answer with an unexpected status. `moved` is its remedy if the file is not found."""
+    """Return the error for an answer with an unexpected status. If the file is not found, the remedy is `moved`."""
     found = printable(f"{response.status_code} {response.reason}")
     remedies = {404: moved, 410: moved, 407: "name user and password of the proxy in HTTPS_PROXY"}
     remedies |= dict.fromkeys((401, 403), f"the server refuses access: {ADDRESS}, and who may read the file")

@@ -130,7 +130,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """If a layer has the channels first, return layers with channels last that replace it; otherwise `[layer]`."""
+    """Return the channels-last layers that replace a channels-first `layer`; `[layer]` for any other layer."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]

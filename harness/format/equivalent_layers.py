@@ -1,7 +1,7 @@
-"""Replaces operations by equivalent layers, and layers with the channels first by layers with the channels last.
+"""Replaces operations by equivalent layers, and channels-first layers by channels-last layers.
 
-Keras 3 writes operations such as `x + y` among the layers of a functional model. Keras 2 can compute layers with the
-channels first only on a GPU, so such a layer becomes a layer with the channels last between two permutations.
+Keras 3 writes operations such as `x + y` among the layers of a functional model. Keras 2 can compute channels-first
+layers only on a GPU, so such a layer becomes a channels-last layer between two permutations.
 """
 
 import re
@@ -75,7 +75,7 @@ class ChannelsLast:
 
 
 def channels_last(definition: dict[str, Any]) -> ChannelsLast | None:
-    """Return the layers that replace a layer with the channels first; None for any other layer."""
+    """Return the layers that are equivalent to a channels-first layer; None for any other layer."""
     class_name, config = definition["class_name"], definition["config"]
     match = _SPATIAL.fullmatch(class_name)
     if match is None or config.get("data_format") != "channels_first":

@@ -217,7 +217,7 @@ class _Flattener:
         return [_take(known, end) for end in model.outputs]
 
     def _compute(self, model: _Model, wanted: tuple[str, int], known: dict[tuple[str, int], list[int]]) -> None:
-        """Make the call `wanted` and all calls that it needs, and add their outputs to `known`."""
+        """Add to `known` the outputs of the layer's call `wanted`, and of all calls of layers that it needs."""
         assert model.calls is not None
         waiting: set[tuple[str, int]] = set()
         pending = [wanted]

@@ -113,7 +113,7 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
 
 
 def _require_unflipped(root: Any, shapes: ModelShapes, path: Path, size: int) -> None:
-    """Raise `UserError` if a file has convolutions that Keras wrote on Theano, which stores their kernels mirrored."""
+    """Raise `UserError` for convolutions that Keras saved on Theano: their kernels are mirrored."""
     is_of_theano = "backend" in root.attrs and names(root, "backend", size) == ["theano"]
     if is_of_theano and any("Conv" in layer.class_name for layer in shapes.layers):
         remedy = "load the model in Keras 2.3 on TensorFlow, which turns them, and save it again"

@@ -169,7 +169,10 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 def _write_data(
     order: ImportOrder, task: Path, place: Path, models: Sequence[StoredModel], n_outputs: int
 ) -> dict[str, Path]:
-    """Write the data as shards and arrays. Return `train`, or `train` and `test` -> directory of the arrays."""
+    """Write the data as shards and arrays. Return part of the data -> directory of the part's arrays.
+
+    The parts are `train` and, if there are test data, `test`.
+    """
     arrays, shape = {}, models[0].architecture.input_shape
     are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):

@@ -38,7 +38,7 @@ class UnableError(NoAnswerError):
 
 
 class FaultError(RuntimeError):
-    """The program has a bug. The message has the traceback."""
+    """The program that answers questions has a bug. The message has the traceback."""
 
 
 class Process(AbstractContextManager["Process"]):

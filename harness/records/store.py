@@ -93,7 +93,7 @@ class Records(Database):
     ) -> Iterator[Evaluation]:
         """Yield those records of `newest_of` that also meet the conditions `only`, with all columns.
 
-        The conditions `only` may use any column.
+        In contrast to `conditions`, the conditions `only` may use any column.
         """
         return self._newest_of(Evaluation, conditions, only)
 

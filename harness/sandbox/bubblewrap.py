@@ -99,7 +99,7 @@ def _namespaces() -> list[str]:
 
 
 def becomes_others() -> bool:
-    """Return whether each worker runs as a user of its own, because the harness is root with capabilities `NEEDED`."""
+    """Return whether the harness is root with the capabilities `NEEDED`; then each worker runs as a user of its own."""
     return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
 
 

@@ -181,7 +181,7 @@ def _low(seccomp: Any, position: int, value: int) -> Any:
 
 
 def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
-    """Deny access to the user's other processes, changes of shared files, and reservations of disk space."""
+    """Keep the worker from reaching the user's other processes, changing shared files, and reserving disk space."""
     for kind in FILE_SYSTEM_REQUESTS:
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFF00, kind << 8))
     # The disk could be full before the watch notices. libc writes zeros instead, which is slower.

@@ -112,7 +112,7 @@ class Staging:
         return Copy(directory, own_bytes)
 
     def _make_room(self) -> None:
-        """Remove the least recently used copies until the unused copies are not larger than `kept_bytes`."""
+        """Remove the least recently used copies until all unused copies together take at most `kept_bytes`."""
         unused = {key: copy for key, copy in self._copies.items() if not copy.users}
         size = sum(copy.own_bytes for copy in unused.values())
         for key, copy in unused.items():

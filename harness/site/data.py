@@ -118,7 +118,7 @@ class SiteSettings(_Model):
 
     @model_validator(mode="after")
     def _withheld_results_are_those_of_withheld_tasks(self) -> Self:
-        """In `withheld`, refuse unrounded results, and scores on public tasks: a site computes these from records."""
+        """In `withheld`, refuse unrounded results, and scores on public tasks, which a site computes from records."""
         expected = {_key_of_facts(facts) for facts in self.submissions}
         if self.withheld.keys() != (expected if self.hidden else set()):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")

@@ -21,7 +21,7 @@ _NAMES = {
 
 
 def write_site(data: SiteData, directory: Path) -> str:
-    """Write a site to a directory, and return the last digest of its records. An earlier site there is replaced.
+    """Write a site to a directory, in place of an earlier site. Return the last digest of the chain of records.
 
     Raise `UserError` if the directory contains anything but a site, or cannot be written.
     """

@@ -46,8 +46,8 @@ def from_function(
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
     The submission contains the source of the function, and of all functions, classes and plain values that the function
-    reads as global names. Installed modules are imported. The default of `name` is the function's name. `note` receives
-    a line that lists the copied values.
+    reads as global names. It imports the installed modules that the function uses. The default of `name` is the
+    function's name. `note` receives a line that lists the copied values.
 
     Raises:
         UserError: the function has no source, it reads a value that cannot be copied or may be a secret, or the name is

@@ -76,7 +76,7 @@ class Digests:
         return all(self._recall(file) is not None for file in files if file.exists())
 
     def finding(self, about: str, *subject: object) -> str | None:
-        """Return the result that `record` stored for `subject` with the present code; None if there is no result."""
+        """Return the stored result of the check `about` on `subject` with the present code; None if there is none."""
         known = self._findings.get(about)
         return known[1] if known is not None and known[0] == _key(subject) else None
 

@@ -89,7 +89,7 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on models of the reference data whose files are missing: all, if `contents` is None.
+    """Return notes on the models in the reference data that have no files. If `contents` is None, no model has files.
 
     If `initial_weights` is true, add a note on models without weights before training.
     """

@@ -21,7 +21,7 @@ from harness.torch_import.registry import UntranslatableError
 
 @dataclass(frozen=True, eq=False)
 class ValueAxis:
-    """An axis, or a factor of an axis that a reshaping has divided. Axes are never equal, even if their sizes are."""
+    """An axis, or a factor of an axis that a reshaping has divided. Two axes of the same size are not equal."""
 
     size: int
     is_batch: bool = False

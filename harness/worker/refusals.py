@@ -1,4 +1,4 @@
-"""Explains an error of a submission that was caused by the sandbox, such as a missing network."""
+"""Explains errors that the sandbox causes in a submission, such as a failed connection to the internet."""
 
 import errno
 import os

@@ -15,7 +15,7 @@ _SETTINGS = {
 
 
 def accept_settings() -> None:
-    """Make the functions in `_SETTINGS` print a line, and raise no error, once TensorFlow has begun to compute."""
+    """Let the functions in `_SETTINGS` print a line, not raise an error, once TensorFlow has begun to compute."""
     for name, settings in _SETTINGS.items():
         module = importlib.import_module(name)
         for setting in settings:
