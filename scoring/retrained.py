@@ -28,8 +28,8 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
 
     Gaps and measures are replaced by the normal quantiles of their ranks, and split into an additive fit by the
     hyperparameters and a residual. In each draw, every model keeps its fit, and gets the residuals of a randomly drawn
-    model: of the gap and of all measures together, because they are correlated. Residuals are multiplied by the root of
-    n_models / degrees of freedom of the residuals.
+    model. This model is the same for the gap and all measures, because they are correlated. Residuals are multiplied by
+    the root of n_models / degrees of freedom of the residuals.
 
     For tasks of more than `MOST_RESAMPLED` models, the conditional mutual information is drawn from a normal
     distribution. Its variance comes from each model's contribution to the information (`influences`), minus the part of
