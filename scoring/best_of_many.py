@@ -14,8 +14,8 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     """Return the p-value of each measure's mean score over tasks, 0 to 1, shape (n_measures,).
 
     The null hypothesis: the measure knows two hyperparameters of each task, but nothing else about the gaps. On a
-    single task, the p-value is the largest over pairs of hyperparameters. On several tasks, each task contributes the
-    pair whose permuted measures score highest.
+    single task, the p-value is the largest over pairs of hyperparameters. On several tasks, the permutations of each
+    task are taken for the pair of hyperparameters under which they score highest.
 
     Args:
         measures: for each measure, task -> the measure's score on the task, and the scores of its permutations.

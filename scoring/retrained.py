@@ -27,9 +27,9 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
     """Simulate the final scores that all submissions would have if the models of all tasks were trained anew.
 
     Gaps and measures are replaced by the normal quantiles of their ranks, and split into an additive fit by the
-    hyperparameters and a residual. In each draw, every model keeps its fit, and takes the residuals of a randomly drawn
-    model. The residuals of the gap and of all measures come from the same model, because they are correlated. Residuals
-    are multiplied by the root of n_models / degrees of freedom of the fit.
+    hyperparameters and a residual. In each draw, every model keeps its fit, and gets the residuals of a randomly drawn
+    model. This model is the same for the gap and all measures, because they are correlated. Residuals are multiplied by
+    the root of n_models / degrees of freedom of the residuals.
 
     For tasks of more than `MOST_RESAMPLED` models, the conditional mutual information is drawn from a normal
     distribution. Its variance comes from each model's contribution to the information (`influences`), minus the part of

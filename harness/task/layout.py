@@ -1,6 +1,6 @@
 """Finds the tasks in a directory, and tells which of them are hidden or incomplete.
 
-There are two layouts, both from the competition:
+A task with models has one of two layouts, both from the competition:
 
 * full: DIR/input_data/TASK/{model_*,dataset_1} and DIR/reference_data/TASK/model_configs.json,
 * flat: DIR/TASK/{model_*,dataset_1,model_configs.json}; DIR may itself be TASK.
