@@ -59,9 +59,9 @@ def settle_names(
     this name, or that the user chose the name (`given`); otherwise it is refused. A name that could be mistaken for a
     recorded name is refused, too.
 
-    If several submissions have equal names, or names that could be mistaken for each other, the submission with the
-    best claim stays, and the others are refused; if the best claims are equal, all are refused. A path recorded under
-    the name is the strongest claim, and a name that only the metadata have is the weakest.
+    If several submissions have equal names, or names that could be mistaken for each other, the one with the best claim
+    to the name stays, and the others are refused; if the best claims are equal, all are refused. The best claim has a
+    submission whose path is recorded under the name; the weakest, one whose metadata alone have the name.
 
     Returns:
         The accepted submissions, each once; a note on each submission whose version on the board will change; and a

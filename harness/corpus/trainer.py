@@ -169,7 +169,7 @@ def smallest_side(layers: Sequence[Layer]) -> int:
 
 
 def _side_before(layer: Layer, side: int) -> int:
-    """Return the smallest side of a layer's square input with which its output has a side of at least `side`."""
+    """Return the smallest side of a square input for which the side of a layer's output is at least `side`."""
     if layer["layer_name"] in ("Flatten", "GlobalAveragePooling2D"):
         return 1
     pool: list[int] = layer.get("pool_size", [1])

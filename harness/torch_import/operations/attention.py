@@ -287,7 +287,7 @@ def is_open(network: TranslatedNetwork, value: Value) -> bool:
 
 
 def close(network: TranslatedNetwork, value: Value, kernel: Array, bias: Array | None) -> Value:
-    """Make a dense layer the output projection of the attention before it, and return the new output."""
+    """Use a dense layer as the output projection of the attention before it, and return the new output."""
     layer = network.layers[network.source(value)]
     made: Group = (ValueAxis(kernel.shape[1]),)
     arranged_kernel = arranged(kernel, (*value.view[-1], *made), (*value.stored[-1], *made))
