@@ -96,7 +96,7 @@ def strongest_translation(radius: int) -> AdversarialGenerator:
 
 
 def nearest_translation(radius: int) -> AdversarialGenerator:
-    """Return the generator that chooses the nearest misclassified candidate; of several, the first row by row."""
+    """Return the generator that chooses the nearest misclassified candidate; among equals, the first by rows."""
     shifts = np.arange(-radius, radius + 1)
     distances = np.hypot(shifts[:, None], shifts[None, :])
 

@@ -60,8 +60,8 @@ def settle_names(
     recorded name is refused, too.
 
     If several submissions have equal names, or names that could be mistaken for each other, the one with the best claim
-    to the name stays, and the others are refused; if the best claims are equal, all are refused. The best claim has a
-    submission whose path is recorded under the name; the weakest, one whose metadata alone have the name.
+    to the name stays, and the others are refused; if the best claims are equal, all are refused. A submission has
+    the best claim if its path is recorded under the name, and the weakest if only its metadata have the name.
 
     Returns:
         The accepted submissions, each once; a note on each submission whose version on the board will change; and a
@@ -106,7 +106,7 @@ def _is_known(submission: Submission, known: Mapping[str, Sequence[Request]]) ->
 def _claim(submission: Submission, known: Mapping[str, Sequence[Request]]) -> tuple[bool, bool]:
     """Return a sort key: a submission with a larger key has a better claim to its name.
 
-    The best claim has a submission whose path is recorded under the name, then one whose file or folder has the name.
+    A path that is recorded under the name gives the best claim; a file or folder of the name, the second best.
     """
     return _is_known(submission, known), not submission.is_claimed
 

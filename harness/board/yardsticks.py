@@ -80,7 +80,7 @@ class Yardsticks:
 
     @property
     def notes_on_fit(self) -> list[str]:
-        """A list with a line for readers, which explains the fit and states its score; [] if the fit has no score."""
+        """A list with a line that explains the fit of the gaps and states its score; [] if the fit has no score."""
         if self.fit.score is None:
             return []
         return [

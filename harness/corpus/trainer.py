@@ -48,7 +48,7 @@ def prepare(_runtime: str, recipe: str, directory: str) -> Program:
 
 
 class Trainer:
-    """Answers the program's questions about a recipe; the constructor loads the recipe's data."""
+    """Answers the questions that the program receives; the constructor loads the data of the recipe."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
         for name, value in KERAS_DEFAULTS.items():  # not the user's own settings, which Keras has read

@@ -276,7 +276,7 @@ def _layer(
 
 
 def is_open(network: TranslatedNetwork, value: Value) -> bool:
-    """Whether a value consists of all heads of an attention, to which no output projection was applied yet."""
+    """Whether a value is the output of all heads of an attention that has no output projection yet."""
     number = network.source(value)
     layer = None if number == INPUT else network.layers[number]
     if layer is None or layer.class_name != _KIND or value.fixed:
