@@ -96,7 +96,7 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Return `calls` with `records`, given oldest first. The field `stale` has the models with only outdated records."""
+    """Return `calls` with `records`, given oldest first. The field `stale` has models with only outdated records."""
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:
