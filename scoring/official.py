@@ -30,11 +30,11 @@ class OfficialScore:
 def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialScore:
     """Return the conditional mutual information of the PGDL scoring program (before its factor of 100).
 
-    For every two hyperparameters, all ordered pairs of models, also of a model with itself, are split into cells by the
-    values that both models have for both hyperparameters. A pair has two signs: of the gap, + if the first model has
-    the strictly larger gap, else -, and likewise of the measure. The value for two hyperparameters is the mutual
-    information of both signs, averaged over cells, divided by the mean entropy of the gap's sign. The score is the
-    minimum over every two hyperparameters.
+    For every two hyperparameters, all ordered pairs of models, including pairs of a model with itself, are split into
+    cells by the values of these two hyperparameters in both models. The sign of the gap of a pair is + if the first
+    model has the strictly larger gap, else -; the sign of the measure is defined likewise. The value for two
+    hyperparameters is the mutual information of the two signs, averaged over cells, divided by the mean entropy of the
+    gap's sign. The score is the minimum of these values.
 
     Strictly increasing transforms of the measure do not change the score. Negating the measure does, because ties and
     pairs of a model with itself have the sign -. In small cells, chance increases the score.

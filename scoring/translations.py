@@ -96,7 +96,10 @@ def strongest_translation(radius: int) -> AdversarialGenerator:
 
 
 def nearest_translation(radius: int) -> AdversarialGenerator:
-    """Return the generator that chooses the nearest misclassified candidate; of several, the first row by row."""
+    """Return the generator that chooses the nearest misclassified candidate.
+
+    Of several equally near candidates, it chooses the first in row-major order.
+    """
     shifts = np.arange(-radius, radius + 1)
     distances = np.hypot(shifts[:, None], shifts[None, :])
 

@@ -23,7 +23,7 @@ def folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def trained_logits(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return logits (n, classes), float32, of the network as trained, for the sample of `logits`.
+    """Return logits (n, classes), float32, of the network as trained, for the same sample as the function `logits`.
 
     The same compiled function computes logits with perturbed weights, so that both have the same rounding errors.
     """

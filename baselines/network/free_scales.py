@@ -96,7 +96,7 @@ def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
 
 
 def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
-    """Return inputs of the node at `place`: a common factor of these inputs is also a factor of the node's output."""
+    """Return the inputs of the node at `place` whose common factor is also a factor of the node's output."""
     if place == INPUT:
         return ()
     node = nodes[place]
@@ -124,9 +124,10 @@ def _groups(norm: Node, channels: int) -> int:
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Return the variance or mean square (groups,) of the inputs of a stream's normalizations, plus epsilon.
+    """Return the variance (groups,) of the inputs of a stream's normalizations, plus epsilon.
 
-    The result is a mean over examples and over the stream's normalizations.
+    For normalizations that do not centre, the mean square replaces the variance. The result is a mean over examples and
+    over the stream's normalizations.
     """
     norms = [network.nodes[place] for place in stream.normalizations]
 

@@ -65,7 +65,7 @@ def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
 
 
 def _slopes(entries: Any, others: Any) -> Any:
-    """Return `entries` (n, classes), with minus the sum of the row's other entries in the place where `others` is 0."""
+    """Return `entries` (n, classes); those where `others` is 0 become minus the sum of their row's other entries."""
     found = entries * others
     return found - (1 - others) * tf.reduce_sum(found, axis=1, keepdims=True)
 

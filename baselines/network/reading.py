@@ -91,7 +91,7 @@ def _layers(model: Any) -> list[_Fed]:
 
 
 def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
-    """Append to `found` the layers of `model`, whose input is layer `source`; return the number of its last layer."""
+    """Append the layers of `model`, which has the input `source`, to `found`; return the number of the last."""
     layers = [layer for layer in model.layers if type(layer).__name__ != "InputLayer"]
     if isinstance(model, tf.keras.Sequential):
         for layer in layers:

@@ -124,7 +124,7 @@ def distance_from_init(subject: Subject) -> float:
     Formula: sum over all arrays a of |a - a0|^2, a0 the initial value. Range: [0, inf). Source: PGDL starting kit
     (Jiang et al. 2020, arXiv 2012.07976). Weights: as trained.
 
-    As in the starting kit, the sum includes every array of `get_weights()`, also biases and the averages of batch
+    As in the starting kit, the sum includes every array of `get_weights()`, even biases and the averages of batch
     normalization.
     """
     pairs = zip(subject.weights, subject.initial_weights, strict=True)

@@ -74,7 +74,7 @@ def _mix(shares: Any, some: Any, others: Any) -> Any:
 def mixup_curve(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Return the shares (k,) of `mixup_responses`, and `Fraction`s (k,): accuracies on `n_samples` or more pairs.
+    """Return the shares (k,) of `mixup_responses`, and accuracies (k,), as `Fraction`s, on `n_samples` or more pairs.
 
     If the training set has fewer examples, each example has several partners, the same number for all.
     """

@@ -8,9 +8,9 @@ Weights: folded. Draws: depend on the order of input dimensions and of examples.
 examples and 10 forward passes over 640 examples for alpha, and as many for alpha'; measures share these passes.
 
 accuracy_drop: tolerated loss of accuracy on 640 training examples, in (0, 1] (0.1: from 0.95 to 0.85). alpha is the
-    largest scale up to 2 at which attacks cost no more than this. An attack changes each parameter, also biases, by at
-    most alpha; for alpha', a parameter w by at most alpha' |w|. Each attack takes 20 steps along the sign of the loss'
-    gradient from each of 3 random starts.
+    largest scale up to 2 at which attacks cost no more than this. An attack changes every parameter, including biases:
+    for alpha by at most alpha, for alpha' by at most alpha' times the parameter's magnitude. Each attack takes 20 steps
+    along the sign of the loss' gradient from each of 3 random starts.
 include_bias: include biases in w, w0 and n.
 """
 

@@ -176,7 +176,10 @@ def _call(
 def _make_boards(
     job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
 ) -> _Boards:
-    """Return the boards before and after the change. Submissions of the base commit are read only if recorded."""
+    """Return the boards before and after the change.
+
+    Of the base commit, only submissions with records or requests are read.
+    """
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(repository, job.folder, known)

@@ -39,8 +39,9 @@ def board_command(tasks: Path, names: Sequence[str], results: Address) -> str:
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
     """Return the command line that makes the missing calls of a board's rows, which must have the same settings.
 
-    The result is a sentence of advice instead for Python functions, for files in a repository, for calls without a
-    sandbox, and if a shell could interpret a recorded name or setting, which strangers may have chosen.
+    In some cases a sentence of advice replaces the command line: for Python functions, for files in a repository, for
+    calls without a sandbox, and for recorded names or settings that a shell could interpret. Strangers may have chosen
+    these.
     """
     if calls[0].is_function:
         return "hand in the functions again, with pgdl.run"

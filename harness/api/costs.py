@@ -134,7 +134,7 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
 
 
 def _time_passes(run: Run) -> tuple[Timed, ...]:
-    """Time passes on the smallest and the largest model of the run's only task. Return the timed calls."""
+    """Make timed passes on the smallest and the largest model of the run's only task. Return their calls."""
     (task,) = run.tasks
     models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:

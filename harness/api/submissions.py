@@ -60,9 +60,9 @@ def settle_names(
     this name, or that the user chose the name (`given`); otherwise it is refused. A name that could be mistaken for a
     recorded name is refused, too.
 
-    If several submissions have equal names, or names that could be mistaken for each other, the submission with the
-    best claim stays, and the others are refused; if the best claims are equal, all are refused. A path recorded under
-    the name is the strongest claim, and a name that only the metadata have is the weakest.
+    If several submissions have equal names, or names that could be mistaken for each other, the one with the best claim
+    to the name stays, and the others are refused; if the best claims are equal, all are refused. A submission has
+    the best claim if its path is recorded under the name, and the weakest if only its metadata have the name.
 
     Returns:
         The accepted submissions, each once; a note on each submission whose version on the board will change; and a

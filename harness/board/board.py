@@ -140,7 +140,7 @@ class Board(ABC):
 
     @property
     def published(self) -> "Board":
-        """The board for files, which others may read: remarks have no command lines with paths."""
+        """The board as others may read it: its remarks lack command lines, which contain paths."""
         return replace(self, remarks=without_commands(self.remarks))
 
     def with_columns(self, keys: Iterable[str]) -> "Board":

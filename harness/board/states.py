@@ -32,7 +32,7 @@ def state_of(row: Row, n_rows: int) -> str:
 
 
 def state_on(task: OnTask) -> str:
-    """Return a sentence that says why a task has no official score, or a rounded score; "" for an ordinary score."""
+    """Return a sentence that explains a missing or rounded official score; "" for an ordinary score."""
     if task.official is not None:
         return ONLY_ROUNDED if task.withheld else ""
     if task.not_run or task.interrupted:

@@ -44,8 +44,8 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
     """Sort requests from oldest to newest; `requests` has the order of the database.
 
     Requests that were merged from other databases come first, sorted by time. Clocks differ, so a request with a time
-    after its merge counts as made at the merge. The database's own requests follow in their order: no merged request
-    replaces them.
+    after its merge counts as made at the merge. The database's own requests follow in their order, so that no merged
+    request counts as newer than they are.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]

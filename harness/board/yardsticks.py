@@ -80,7 +80,7 @@ class Yardsticks:
 
     @property
     def notes_on_fit(self) -> list[str]:
-        """A list with a line for readers, which explains the fit and states its score; [] if the fit has no score."""
+        """A list with a line that explains the fit of the gaps and states its score; [] if the fit has no score."""
         if self.fit.score is None:
             return []
         return [
@@ -90,7 +90,7 @@ class Yardsticks:
 
     @property
     def content(self) -> dict[str, Any]:
-        """All scores, 0 to 100, and the oracle's noise and maximum number of draws, for JSON."""
+        """For JSON: all scores, 0 to 100, the oracle's noise, and its maximum number of draws."""
         tasks = {name: None if spread is None else asdict(spread) for name, spread in self.oracle.tasks.items()}
         score = None if self.oracle.score is None else asdict(self.oracle.score)
         fits = {name: None if found is None else found.mean for name, found in self.fit.tasks.items()}

@@ -38,7 +38,7 @@ class Rules:
         return broken
 
     def broken_by(self, line: Line) -> list[str]:
-        """Return a line for each rule on single submissions that a submission breaks, from its `line` in the report."""
+        """Return a line for each rule that a submission breaks; `line` is the submission's line in the report."""
         if line.change == "refused":
             return [f"{line.name}: {line.problem}"]
         if line.change == "removed" or not line.calls_expected:

@@ -118,8 +118,8 @@ def score(program: Path, reference: Path, result: Path, output: Path) -> int:
 def collect(share: float, results: Address, html: Path | None, **asked: Any) -> None:
     """Check the results of a public phase and add them to a database; with --html, write the site.
 
-    TOML describes the competition. The results come from URL, the competition's page, with an organiser's token (the
-    same command continues after an interruption), or from DIR, which has files NAME.zip and results/NAME.zip. A result
+    TOML describes the competition. The results come from URL, the competition's page, with an organiser's token, or
+    from DIR, which has files NAME.zip and results/NAME.zip. After an interruption, the same command continues. A result
     counts if its records belong to the submitted files, and if the calls that are made again here have the same
     values. Other results are left out, and a line names each.
 

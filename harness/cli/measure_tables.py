@@ -76,7 +76,7 @@ def filtered(family: str | None, cost: str | None) -> list[AnyMeasure]:
 
 
 def print_measures(measures: Sequence[AnyMeasure]) -> None:
-    """Print a row for each measure of the library, and below for each measure of an installed package."""
+    """Print a row for each measure of the library, then a row for each measure of an installed package."""
     console = wide_console()
     others = [one for one in measures if isinstance(one, InstalledMeasure)]
     is_narrow = console.width <= NARROW
@@ -110,7 +110,7 @@ def _needs_of(measure: Measure) -> list[str]:
 
 
 def show_forecast(measures: Sequence[AnyMeasure], tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
-    """Time passes on a task, and print the forecast for each measure, as a table or as JSON."""
+    """Make timed passes on a task; print each measure's forecast as a table or as JSON."""
     from harness.cli.terminal import Terminal  # here: only a forecast makes calls
 
     known = []

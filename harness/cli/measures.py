@@ -35,9 +35,9 @@ def command(
     class) or many (more passes). F is a forward pass, B a forward and backward pass. Other packages add measures by
     entry points (pgdl help measures). Such measures run like submissions, and their code is never imported here.
 
-    With --tasks, --task, or --cost without a name, seconds and memory on a task are forecast for NAME or for all listed
-    measures. For this, a forward pass, and a forward and backward pass, are timed in the sandbox on the task's smallest
-    and largest model.
+    With --tasks, --task, or --cost without a value, seconds and memory on a task are forecast: for the measure NAME, or
+    without NAME for all listed measures. For the forecast, two passes are timed in the sandbox on the task's smallest
+    and largest model: a forward pass, and a forward and backward pass.
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task digits_nin
     """

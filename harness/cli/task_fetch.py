@@ -28,7 +28,7 @@ def command(what: Address, sha256: str | None, tasks_dir: Path, models: Any, for
     task validate.
 
     With a URL and --sha256, an archive of tasks (tar or zip) is downloaded, verified by its digest, and unpacked as the
-    directory of --tasks. Links, and paths that lead outside of this directory, are refused, also in a corpus.
+    directory of --tasks. Links, and paths that lead outside of this directory, are refused in archives and corpora.
 
     Examples: pgdl task fetch pgdl2020/task8 --tasks pgdl2020
 

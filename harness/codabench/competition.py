@@ -1,4 +1,4 @@
-"""The TOML file in which an organiser describes a competition, and the phases of the competition.
+"""The TOML file in which an organiser describes a competition and its phases.
 
 A key that also exists in Codabench's own description of competitions has the same name here.
 """

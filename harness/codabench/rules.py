@@ -43,7 +43,7 @@ def is_page(content: bytes) -> bool:
 
 
 def hidden_in(members: Iterable[tuple[str, Content]], tasks: Iterable[TaskFiles]) -> Iterator[str]:
-    """Yield a line for each member that names a hidden task, or equals its reference data or a model's weights.
+    """Yield a line for each member that names a hidden task, or equals one of its files (reference data, weights).
 
     `members` yields the name and content of each member.
     """

@@ -231,7 +231,7 @@ def _logits(n_classes: int) -> Layer:
 
 
 def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
-    """Return the number of parameters of 3x3 convolutions with these widths and of the layer of logits together."""
+    """Return the total number of parameters of 3x3 convolutions with these widths and of the layer of logits."""
     inputs = [channels, *widths[:-1]]
     return (
         sum(9 * before * after + after for before, after in zip(inputs, widths, strict=True))

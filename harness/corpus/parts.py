@@ -1,4 +1,4 @@
-"""The parts of a built task: its data and its models, each a directory with a record by which it is verified.
+"""The parts of a built task: its data and its models. Each part is a directory with a record for its verification.
 
 The record of the data is `{"digest": DIGEST}`; the record of a model says how it was trained, and has a `digest`, too.
 """

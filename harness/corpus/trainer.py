@@ -48,7 +48,7 @@ def prepare(_runtime: str, recipe: str, directory: str) -> Program:
 
 
 class Trainer:
-    """Answers the program's questions about a recipe; the constructor loads the recipe's data."""
+    """Answers the questions that the program receives; the constructor loads the data of the recipe."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
         for name, value in KERAS_DEFAULTS.items():  # not the user's own settings, which Keras has read
@@ -169,7 +169,7 @@ def smallest_side(layers: Sequence[Layer]) -> int:
 
 
 def _side_before(layer: Layer, side: int) -> int:
-    """Return the smallest side of a layer's square input with which its output has a side of at least `side`."""
+    """Return the smallest side of a square input for which the side of a layer's output is at least `side`."""
     if layer["layer_name"] in ("Flatten", "GlobalAveragePooling2D"):
         return 1
     pool: list[int] = layer.get("pool_size", [1])

@@ -80,7 +80,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
 
 
 def recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[CallSummary]:
-    """Return summaries of the recorded calls that are not made again, and subtract their seconds from their budgets."""
+    """Return summaries of recorded calls that are not made again; subtract each call's seconds from its budget."""
     planned = {call.key: call for call in calls}
     ended = (
         CallSummary(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned)

@@ -87,7 +87,7 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
 
 
 def _tasks_in(unpacked: Path) -> Path:
-    """Return the directory of the tasks: the only folder in `unpacked`, if it has them, or `unpacked` itself."""
+    """Return the directory of the tasks: the only folder in `unpacked` if it has the tasks, otherwise `unpacked`."""
     found = [path for path in unpacked.iterdir() if not is_leftover(path.name)]
     return found[0] if len(found) == 1 and (found[0] / INPUTS).is_dir() else unpacked
 

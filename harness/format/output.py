@@ -81,7 +81,7 @@ def _are_probabilities(layers: Layers) -> bool:
 
 
 def _is_of_all(layers: Layers, input_shape: Sequence[int], position: int) -> bool:
-    """Whether a layer ends with a softmax over all outputs, a log-softmax, or the sigmoid of a single output."""
+    """Whether a layer ends with a softmax or log-softmax over all outputs, or with the sigmoid of a single output."""
     name = _activation(layers, position)
     if name not in ("softmax", "log_softmax", "sigmoid"):
         return False

@@ -193,7 +193,7 @@ def _arrange(
 
 
 def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[str | None, list[int]]]:
-    """Return (name, positions of its layers) of each nested model, and of each layer outside nested models."""
+    """Return (name, positions of its layers) of each nested model, and (name, [position]) of each other layer."""
     model_of = {i: name for name, numbers in architecture.models.items() for i in numbers}
     found: dict[str | int, tuple[str | None, list[int]]] = {}
     for i in positions:

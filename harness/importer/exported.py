@@ -1,4 +1,4 @@
-"""Translates the `.pt2` files (networks of PyTorch) in a table, in a process with limited memory."""
+"""Translates the `.pt2` files (networks of PyTorch) that a table names, in a process with limited memory."""
 
 import os
 from collections.abc import Sequence

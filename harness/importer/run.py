@@ -217,7 +217,7 @@ def _accuracies(
     models: Sequence[StoredModel], shapes: Sequence[ModelShapes], task: Path, place: Path, data: dict[str, Path],
     warn: Say, say: Say,
 ) -> Iterator[dict[str, float]]:  # fmt: skip
-    """Yield `train_acc` and `test_acc` of each model, computed from the written files or stated in the table.
+    """Yield `train_acc` and `test_acc` of each model: as the table states, otherwise as computed.
 
     Raises `UserError` if a stated and a computed accuracy do not agree (`Stated.agrees`), or if a translated model has
     other outputs than in PyTorch.

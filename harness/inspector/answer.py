@@ -44,7 +44,7 @@ class AnswerError(Exception):
 
 
 def write_answer(answer: Answer, stream: BinaryIO) -> None:
-    """Write the line of JSON, and the contents of the files. The caller writes `READY` first."""
+    """Write an answer: a line of JSON, then the contents of the files. The caller writes `READY` first."""
     files = [[name, len(content)] for name, content in answer.files.items()]
     line = answer._asdict() | {"files": files, "metadata": dict(answer.metadata)}
     stream.write(json.dumps(line).encode() + b"\n")

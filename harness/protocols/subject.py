@@ -54,7 +54,7 @@ class StudiedTask:
             decode(find_shards(source), directory, digests)
 
     def part_files(self, protocol: str, **key: object) -> dict[str, Path]:
-        """Return model id -> path in the cache for the arrays that a protocol computes for the model (`part_file`)."""
+        """Return model id -> path in the cache (`part_file`) for the arrays that a protocol computes for the model."""
         return {model.id: part_file(protocol, model=model.shown_digest, **key) for model in self.models}
 
     def write_model(self, model: Model, directory: Path) -> Path:

@@ -15,7 +15,7 @@ from harness.records.store import Records
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add the requests in `file`, and its records of calls that have no record in `records`.
+    """Add the requests in `file`, and those of its records whose calls have no record in `records`.
 
     Return the number of added records. A record with the outcome `INFRA_ERROR` counts as no record. Raise `UserError`
     for a URL or an unreadable file.

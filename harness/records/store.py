@@ -82,7 +82,7 @@ class Records(Database):
                 yield from read_as(Record, connection, query, EVALUATIONS, self)
 
     def newest_of(self, *conditions: ColumnElement[bool]) -> Iterator[Record]:
-        """Yield the newest record of every call among the records that meet the conditions, oldest first.
+        """Yield the newest record of every call among the records that meet the conditions; older records come first.
 
         Conditions may use only columns in which all records of a call are equal.
         """

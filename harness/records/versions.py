@@ -26,7 +26,7 @@ def recorded_versions(records: Records, tasks: Collection[str]) -> list[Version]
 
 
 def newest_of_version(records: Records, version: Version, tasks: Collection[str]) -> Iterator[Record]:
-    """Yield the newest record of each call of a version on these tasks, oldest first."""
+    """Yield the newest record of each call of a version on these tasks; older records come first."""
     submission, digest, configuration = version
     return records.newest_of(
         EVALUATIONS.c.submission == submission,
@@ -46,7 +46,7 @@ def has_several_builds(records: Records, task: str) -> bool:
 
 
 def machine_classes(records: Records, keys: Collection[str]) -> list[str]:
-    """Return the machine classes (cores, processor, GPUs) in the newest records of the keys, in alphabetical order."""
+    """Return the machine classes (cores, processor, GPUs) in the newest records of calls with these keys, sorted."""
     found = EVALUATIONS.c.environment["machine_class"].as_string()
     if records.file is not None:  # a file may hold any text
         found = case((func.json_valid(EVALUATIONS.c.environment) == 1, found), else_=null())

@@ -60,7 +60,7 @@ def worker(runtime: str) -> list[str]:
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return the same two lists as `sandbox`, but for a sandbox without a job, which tests bubblewrap."""
+    """Return the two lists that `sandbox` returns, but for a test of bubblewrap: a sandbox without a job."""
     return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 

@@ -184,7 +184,10 @@ class MemoryWatch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def sample(self) -> Usage | None:
-        """Return the result of a new or the running measurement; None in a pause, or after `patience_s` seconds."""
+        """Return the result of a measurement; None during a pause, or if no result arrives within `patience_s` seconds.
+
+        A measurement that still runs is awaited; otherwise a new one is made.
+        """
         now = time.monotonic()
         if self._result is None:
             if now < self._rests_until:

@@ -119,6 +119,6 @@ def progress(entries: Iterable[str]) -> KillProgress:
 
 
 def stat_fields(entry: str) -> list[str]:
-    """Return the fields after the name in /proc/PID/stat: 0 is the state, 11 to 14 are processor times, 17 threads."""
+    """Return the fields after the name in /proc/PID/stat: state (0), processor times (11 to 14), threads (17)."""
     with open(f"{entry}/stat", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(4096).rpartition(b")")[2].decode().split()

@@ -58,7 +58,7 @@ class WorkerReport:
             raise StartError(self.facts.get("error") or zygote.end() or "the zygote did not fork")
 
     def read(self) -> None:
-        """Add the JSON objects that have arrived to `facts`, without waiting."""
+        """Add to `facts` the JSON objects that have arrived, without waiting for more."""
         with suppress(BlockingIOError):
             while chunk := os.read(self._descriptor, 4096):
                 *lines, self._pending = (self._pending + chunk).split(b"\n")

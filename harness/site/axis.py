@@ -24,7 +24,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[float]:
-        """Round numbers on the axis, at most `MOST_STEPS` + 1, at a distance of 1, 2 or 5 times a power of ten."""
+        """The round numbers on the axis, at most `MOST_STEPS` + 1, at a distance of 1, 2 or 5 times a power of ten."""
         length = self.high - self.low
         if length <= 0 or not isfinite(length):
             return [self.low]
@@ -44,7 +44,7 @@ class RankAxis(Axis):
 
     @property
     def ticks(self) -> list[float]:
-        """Round whole numbers, without the ends of the axis."""
+        """The whole numbers among the round numbers, without the ends of the axis."""
         return [tick for tick in super().ticks if tick.is_integer() and self.low < tick < self.high]
 
 

@@ -52,10 +52,10 @@ def read_task(files: TaskFiles) -> Task:
 
 
 def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
-    """Read and check tasks; return a `Task`, or an error with all problems of the task, for each element of `files`.
+    """Read and check tasks; return for each of them a `Task`, or an error with the task's problems.
 
-    For each file except model_configs.json, only the first problem is reported. A single process infers the shapes for
-    all tasks.
+    The error has every problem of model_configs.json, and the first problem of every other file. A single process
+    infers the shapes for all tasks.
     """
     readings = [_Reading(task) for task in files]
     shapes = infer_shapes(a for reading in readings for a in reading.architectures.values() if a is not None)

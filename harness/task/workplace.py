@@ -36,7 +36,7 @@ def workplace(parent: Path, name: str, command: str) -> Iterator[Path]:
 def _make_private(directory: Path) -> None:
     """Create a directory if it is missing. Raise `UserError` unless this user owns it, and nobody else can write to it.
 
-    If all users can write to its parent, another user may have created it.
+    Another user may have created the directory, if all users can write to its parent.
     """
     with suppress(FileExistsError):
         directory.mkdir(mode=0o700)

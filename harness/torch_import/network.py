@@ -177,11 +177,11 @@ class TranslatedNetwork:
     # Constants
 
     def shifted(self, value: Value, constants: Any) -> Value:
-        """Return the value plus constants: a number, or an array that broadcasts as in PyTorch."""
+        """Return the value plus `constants`, which are a number or an array that broadcasts as in PyTorch."""
         return self._with_constants(value, np.asarray(constants), is_factor=False)
 
     def scaled(self, value: Value, constants: Any) -> Value:
-        """Return the value times constants: a number, or an array that broadcasts as in PyTorch."""
+        """Return the value times `constants`, which are a number or an array that broadcasts as in PyTorch."""
         return self._with_constants(value, np.asarray(constants), is_factor=True)
 
     def _with_constants(self, value: Value, array: Array, *, is_factor: bool) -> Value:

@@ -195,7 +195,7 @@ def _operation(node: Mapping[str, Any]) -> GraphOperation:
 
 
 def _one(argument: Mapping[str, Any]) -> Any:
-    """Return the value of an argument, which is an object such as {"as_int": 3}."""
+    """Return the value that an argument contains, such as 3 for the object {"as_int": 3}."""
     ((kind, content),) = argument.items()
     if kind in ("as_none", "as_memory_format", "as_layout", "as_device"):
         return None

@@ -42,7 +42,7 @@ def translates(*names: str) -> Callable[[T], T]:
 
 @functools.cache
 def translations() -> dict[str, Translate]:
-    """Return name of an operation, such as `conv2d` -> function that translates it."""
+    """Return name of an operation (such as `conv2d`) -> function that translates it."""
     from harness.torch_import import operations
 
     for name in sibling_names(operations.__path__):

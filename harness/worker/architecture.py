@@ -105,7 +105,7 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
 
 @functools.cache
 def _disabled(class_name: str, keras: Any) -> type:
-    """Return a class of layers that return their input. Keras can copy models with them, as the class is registered."""
+    """Return a class of layers that return their input, registered so that Keras can copy models with such layers."""
     parent = getattr(keras.layers, class_name)
     members = {"call": _return_input, "__module__": parent.__module__}
     register = keras.utils.register_keras_serializable(package="disabled", name=class_name)

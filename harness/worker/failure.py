@@ -1,4 +1,4 @@
-"""Describes an error that a submission raised: in one line for the record, and by a traceback in the output."""
+"""Describes an error that a submission raised: by a line for the call's record, and by a traceback for its output."""
 
 import importlib
 import importlib.util

@@ -20,7 +20,7 @@ def hard_sigmoid(name: str, keras: Any) -> Any:
 
 @functools.cache
 def _registered(keras: Any, *, of_keras_2: bool) -> Any:
-    """Return the hard sigmoid that `keras` lacks. Keras can copy models with it, as the function is registered."""
+    """Return the hard sigmoid that `keras` lacks, registered so that Keras can copy models that use it."""
 
     def hard_sigmoid_of_keras_2(x: Any) -> Any:
         return keras.ops.clip(0.2 * x + 0.5, 0, 1)

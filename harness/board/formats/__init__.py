@@ -35,9 +35,9 @@ def find(name: str) -> Format:
 
 
 def write(board: "Board", stem: Path) -> list[Path]:
-    """Write the board in every format that has a suffix, to `stem` with this suffix; return the paths of the files.
+    """Write the board in each format that has a suffix; return the paths of the files.
 
-    The files contain no paths.
+    A file's path is `stem` with the suffix. Others may read the files, so `board.published` is written.
     """
     paths, published = [], board.published
     for form in map(find, names()):

@@ -37,7 +37,7 @@ _SEE = "see the lines above; pgdl doctor tells more"
 
 
 class Fleet:
-    """The machines of a cluster, with a process on each. All that make calls have equal isolation and versions."""
+    """The machines of a cluster, with a process on each. Machines that make calls have equal isolation and versions."""
 
     def __init__(
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
@@ -189,7 +189,7 @@ class Fleet:
         self.ask(member, *arguments.get(member.step, ()))
 
     def _answer(self, member: ClusterMember, future: Any) -> object:
-        """Return a machine's answer, and set its next step; None if its process does not answer."""
+        """Return a machine's answer, or None if its process does not answer. Set the machine's next step."""
         try:
             answer = self._engine.result(future)
         except UnavailableError:

@@ -48,7 +48,7 @@ class Store:
             return tuple(self._lacking)
 
     def announce(self, orders: Sequence[Order]) -> None:
-        """Extend `needs` by the inputs of these orders that the machine lacks."""
+        """Add to `needs` those inputs of these orders that are not on the machine."""
         wanted = {need for order in orders for need in needs_of(order)}
         with self._changed:
             self._lacking |= {need for need in wanted if not self._has(need)}

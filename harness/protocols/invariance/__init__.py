@@ -1,1 +1,1 @@
-"""The protocol of Schiff et al. 2021, arXiv 2106.04765: how perturbed training data change a network's accuracy."""
+"""The protocol of Schiff et al. 2021, arXiv 2106.04765: a trained network's accuracy on perturbed training data."""

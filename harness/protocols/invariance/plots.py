@@ -59,8 +59,7 @@ def plot_curves(study: Study, gaps: Mapping[str, float], stem: Path) -> list[Pat
 def plot_pairs(study: Study, gaps: Mapping[str, float], stem: Path) -> list[Path]:
     """For each mixture, plot two models with different gaps whose curves end at similar accuracies (figure 2).
 
-    Of all such pairs, the pair with the most different gaps is plotted. Without such pairs, return []; otherwise,
-    return the pictures' paths.
+    Of all such pairs, the pair whose gaps differ most is plotted. Return the pictures' paths; [] without such pairs.
     """
     pairs = {}
     for chosen in (one for one in study.perturbations if one.is_mixture and gaps):

@@ -115,7 +115,7 @@ class Point:
 
 
 def batch_numbers(n_examples: int) -> list[int]:
-    """Return the number of full batches in `n_examples`, and all smaller powers of 2, ascending."""
+    """Return all powers of 2 that are less than the number of full batches in `n_examples`, then this number."""
     most = max(n_examples // BATCH, 1)
     return sorted({most, *(2**power for power in range(most.bit_length()))})
 

@@ -2,9 +2,9 @@
 
 The margin of an image is the largest logit of a wrong class minus the logit of the label: positive for an error. A
 question (a request to the program) is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null,
-"target": FILE}`. The test is made for each largest shift in `radii`, in pixels; R is the largest number in `radii`.
-`black` is the value of black in each channel; null means that shifted images wrap around. The program writes three
-arrays to the file `target`:
+"target": FILE}`. Each number in `radii` is a limit for shifts, in pixels; the test is made for each limit, and R is the
+largest. `black` is the value of black in each channel; null means that shifted images wrap around. The program writes
+three arrays to the file `target`:
 
 * `near`: the margins of all images for shifts by at most R;
 * `far_images`: the indices of the images for which such a shift causes an error;

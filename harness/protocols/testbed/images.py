@@ -95,7 +95,7 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
 
 
 def without_training_images(images: Images, known: Inputs) -> Images:
-    """Leave out test images that are in `known`, the networks' training images; note their number."""
+    """Leave out test images on which the networks were trained (`known`), and note how many they are."""
     new = not_in(np.asarray(known), images.test.inputs)
     if new.all():
         return images

@@ -187,7 +187,7 @@ class SupervisedSandbox(RunningSandbox):
     def storage(self) -> Storage:
         """Return the use of the scratch directory.
 
-        If the disk's free space shrank much, removed files that processes keep open count, too.
+        If the disk has lost much free space, deleted files that processes still hold open count, too.
         """
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):

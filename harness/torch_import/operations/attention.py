@@ -279,7 +279,7 @@ def _layer(
 
 
 def is_open(network: TranslatedNetwork, value: Value) -> bool:
-    """Whether a value consists of all heads of an attention, to which no output projection was applied yet."""
+    """Whether a value is the output of all heads of an attention that has no output projection yet."""
     number = network.source(value)
     layer = None if number == INPUT else network.layers[number]
     if layer is None or layer.class_name != _KIND or value.fixed:
@@ -290,7 +290,7 @@ def is_open(network: TranslatedNetwork, value: Value) -> bool:
 
 
 def close(network: TranslatedNetwork, value: Value, kernel: Array, bias: Array | None) -> Value:
-    """Make a dense layer the output projection of the attention before it, and return the new output."""
+    """Use a dense layer as the output projection of the attention before it, and return the new output."""
     layer = network.layers[network.source(value)]
     made: Group = (ValueAxis(kernel.shape[1]),)
     arranged_kernel = arranged(kernel, (*value.view[-1], *made), (*value.stored[-1], *made))

@@ -47,7 +47,7 @@ def _layer_norm(
 
 
 def _is_apart(value: Value, axes: Group) -> bool:
-    """Whether each stored axis consists either of axes in `axes` or of other axes only."""
+    """Whether no stored axis mixes axes in `axes` with other axes."""
     groups = [group for group in value.stored if group]
     return all(len({axis in axes for axis in group}) == 1 for group in groups)
 

@@ -35,7 +35,7 @@ class Keras2(TensorFlow):
             legacy.restore()
 
     def place(self, submission: Path, module: str) -> Path:
-        """Return a copy of the submission in the home directory: measures of 2020 may write next to their code."""
+        """Return a copy of a participant's submission, because measures of 2020 may write next to their code."""
         if module != SUBMISSION:
             return submission
         copy = Path(tempfile.mkdtemp(prefix="program-"))

@@ -103,8 +103,8 @@ class Runtime(ABC):
     def load_model(self, directory: Path) -> Any:
         """Return the model of `architecture.json` with the weights in `weights.npz`.
 
-        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`; None if they are
-        not known. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
+        `model.initial_weights` is the list of arrays before training, in the order of `get_weights()`; None if they
+        are not known. `model.logits(inputs)` calls the model without a final softmax. Raise `ArchitectureError` if a
         layer has a setting with which Keras computes other outputs on this framework than on TensorFlow.
         """
         from harness.worker.architecture import undrawn
@@ -143,7 +143,7 @@ class Runtime(ABC):
         """Prepare the process to import the module of a submission."""
 
     def place(self, submission: Path, module: str) -> Path:
-        """Return the directory from which a worker imports a submission's module; `submission` has the original."""
+        """Return the directory from which a worker imports a submission's module: `submission`, or a copy of it."""
         return submission
 
     def advice(self, error: BaseException, submission: Path) -> str:
