@@ -115,9 +115,10 @@ def dealt_values(
 ) -> Vector:
     """Return the approximate conditional mutual information of gap and permuted measure, 0 to 1, shape (n,).
 
-    The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values. This
-    changes only the number of pairs of models that gap and measure order alike. For large tasks, Hajek's projection
-    approximates each count by a sum over models, whose variance is smaller by the share 1 / (2 * models in a group).
+    The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values. In
+    each cell, this changes only one count: that of the pairs whose signs of gap and measure are both +. Hajek's
+    projection, meant for large tasks, approximates this count by a sum over models. The sum's variance is smaller than
+    the count's variance by the share 1 / (2 * models in a group).
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]

@@ -87,7 +87,10 @@ EVALUATIONS = table_of(
 
 @dataclass(frozen=True, slots=True)
 class Request(Stored):
-    """A request by `pgdl run` for the calls of a submission on a task. Boards show the version requested last."""
+    """A request by `pgdl run` for the calls of a submission on a task.
+
+    Of each submission, boards show the version that was requested last.
+    """
 
     # fmt: off
     submission: Annotated[str, Column(String(80), index=True, info=WORD, comment="Name of the submission.")]

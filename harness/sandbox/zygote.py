@@ -75,7 +75,10 @@ class WorkerReport:
 
     @property
     def exit_status(self) -> int | None:
-        """The worker's exit status (128 + signal), None while it runs. Raise `LostError` if its parent ended first."""
+        """The worker's exit status (128 + signal); None while it runs.
+
+        Raise `LostError` if the worker's parent ended first.
+        """
         self.read()
         if self.ended and "status" not in self.facts:
             raise LostError(self._zygote.end() or "the process that watches the worker has ended")
