@@ -141,9 +141,10 @@ def dealt_values(
 
 
 class _Counted:
-    """A low-rank approximation of counts: for each model, how many models have smaller or larger values, by group.
+    """A low-rank approximation of two counts for each model i and each group.
 
-    The counts are centred: over the models of each group, their mean is 0.
+    One count is of the group's models with smaller values than i, the other of those with larger values. The counts are
+    centred: over the models i of each group, their mean is 0.
 
     Attributes:
         basis: orthonormal vectors of each group, shape (n_groups, models in a group, rank).

@@ -1,4 +1,4 @@
-"""The rules that a maintainer sets for changes of a repository, and the lines on broken rules in a report."""
+"""The rules that a maintainer sets for changes of a repository, and a report's lines on broken rules."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
