@@ -36,7 +36,7 @@ class AdversarialGenerator:
 
     @property
     def side(self) -> int:
-        """Number of candidates along each axis, including the unmoved image."""
+        """Number of candidate translations along each axis, with the unmoved image."""
         return 2 * self.radius + 1
 
     def estimates(self, margins: ArrayLike) -> RiskEstimates:

@@ -18,7 +18,7 @@ def workplace(parent: Path, name: str, command: str) -> Iterator[Path]:
 
     `name` begins with a dot, so that other commands ignore the directory. Files that a killed command has left there
     are removed. `parent` is created if necessary, and removed if it is still empty at the end. Raises `UserError` if
-    another process works there, or if others can write there; `command` is the command's name in the message.
+    another process works there, or if other users can write there; the message names `command`.
     """
     private = parent / name
     place = private / "files"
