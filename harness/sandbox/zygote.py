@@ -102,7 +102,7 @@ class Zygote:
         self._is_ready = False
 
     def wait_until_ready(self) -> None:
-        """Wait for the imports. Raise `StartError` if they fail or take over `IMPORT_S` seconds."""
+        """Wait for the imports. Raise `StartError` if they fail or exceed `IMPORT_S` seconds."""
         if self._is_ready:
             return
         self._orders.settimeout(IMPORT_S)
