@@ -60,8 +60,8 @@ def show_command(
 ) -> None:
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
 
-    A task in training is shown only by its name, a hidden task with the number of its models. The page of --html shows
-    no task of these two kinds.
+    Of a task in training, only name and directory are shown; of a hidden task, also its layout and the number of its
+    models. The page of --html shows no task of these two kinds.
     """
     from harness.task.layout import command_to_continue
 
