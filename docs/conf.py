@@ -66,7 +66,10 @@ def setup(app: Any) -> None:
 
 
 def read_source(_app: Any, page: str, source: list[str]) -> None:
-    """Add cards and all pages to the home page. Turn links to directories into links to a README, or into text."""
+    """Add cards and a list of all pages to the home page. On every page, mend links to directories.
+
+    Such a link becomes a link to the directory's README, or mere text if there is no README.
+    """
     folder = (ROOT / page).parent
 
     def without_directory(link: re.Match[str]) -> str:

@@ -69,5 +69,5 @@ def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str
 
 
 def remedy_of(error: OSError, usual: str | None) -> str | None:
-    """Return the remedy for a file that cannot be written: `usual`, or a higher size limit if the file exceeds it."""
+    """Return the remedy for a file that cannot be written: `usual`, except for a file above the limit on sizes."""
     return "raise the limit on the size of files (ulimit -f)" if error.errno == errno.EFBIG else usual

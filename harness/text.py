@@ -26,14 +26,14 @@ def is_printable(text: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """Replace each character that is not printable by `?`, so that a text cannot control a terminal."""
+    """Return a text with `?` for each unprintable character, so that it cannot control a terminal."""
     if is_printable(text):
         return text
     return "".join(character if is_printable(character) else "?" for character in text)
 
 
 def cut(text: str, longest: int) -> str:
-    """Return the printable text. If it is longer than `longest` characters, cut it and end it with an ellipsis."""
+    """Return the result of `printable`. If it has more than `longest` characters, cut it and add an ellipsis."""
     text = printable(text)
     return text if len(text) <= longest else f"{text[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"
 
@@ -49,7 +49,7 @@ def is_text(text: str) -> bool:
 
 
 def printable_lines(text: str) -> str:
-    """Replace each character that is not printable by `?`, except line breaks and tabs."""
+    """Return a text with `?` for each unprintable character except line breaks and tabs."""
     return "".join(one if is_printable(one) or one in "\n\t" else "?" for one in text)
 
 

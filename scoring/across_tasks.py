@@ -21,9 +21,10 @@ DECIMALS = 9  #: scores are rounded to 9 decimals, so that all processors find t
 
 
 def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
-    """Return a 90 % interval for each submission's mean score on further tasks, drawn at random like these tasks.
+    """Return a 90 % interval for each submission's mean score on further tasks.
 
-    The interval is symmetric for the fourth root of the mean; a jackknife over tasks gives its width.
+    The interval assumes that these tasks and the further tasks are random draws from the same population. It is
+    symmetric for the fourth root of the mean; a jackknife over tasks gives its width.
 
     Args:
         scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).

@@ -81,7 +81,10 @@ def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioni
 
 
 def members_of(groups: Indices, n_groups: int) -> NDArray[np.float32]:
-    """Return an array (n_models, n_groups): 1 where a model is in a group, else 0. `groups` is (..., n_models)."""
+    """Return an array (n_models, n_groups): 1 where a model is in a group, else 0.
+
+    `groups` (..., n_models) has the numbers of the groups of each model.
+    """
     members = np.zeros((groups.shape[-1], n_groups), np.float32)
     members[np.arange(len(members)), groups] = 1
     return members

@@ -55,7 +55,7 @@ def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[
 
 
 def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    """Return the official score without each model in turn, shape (n_models,)."""
+    """Return for each model the official score of all other models, shape (n_models,)."""
     gap_plus, measure_plus = is_larger(gap), is_larger(measure)
     signs = (gap_plus & measure_plus, gap_plus, measure_plus)
     size = max(1, CHUNK // cond.first.size)

@@ -115,9 +115,10 @@ def dealt_values(
 ) -> Vector:
     """Return the approximate conditional mutual information of gap and permuted measure, 0 to 1, shape (n,).
 
-    The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values. This
-    changes only the number of pairs of models that gap and measure order alike. For large tasks, Hajek's projection
-    approximates each count by a sum over models, whose variance is smaller by the share 1 / (2 * models in a group).
+    The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values. In
+    each cell, this changes only one count: that of the pairs whose signs of gap and measure are both +. Hajek's
+    projection, meant for large tasks, approximates this count by a sum over models. The sum's variance is smaller than
+    the count's variance by the share 1 / (2 * models in a group).
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]
@@ -140,9 +141,10 @@ def dealt_values(
 
 
 class _Counted:
-    """A low-rank approximation of counts: for each model, how many models have smaller or larger values, by group.
+    """A low-rank approximation of two counts for each model i and each group.
 
-    The counts are centred: over the models of each group, their mean is 0.
+    One count is of the group's models with smaller values than i, the other of those with larger values. The counts are
+    centred: over the models i of each group, their mean is 0.
 
     Attributes:
         basis: orthonormal vectors of each group, shape (n_groups, models in a group, rank).

@@ -32,13 +32,13 @@ def printed_score(
     """Return the conditional mutual information by eq. 9 to 14 of the PGDL paper.
 
     For every set of at most `max_conditioned` hyperparameters, models with equal values of these hyperparameters form a
-    group. Within a group, each ordered pair of different models has two signs: of the difference of their gaps, and of
-    their measures. The value for the set is the sum over groups of the mutual information of both signs, divided by the
-    sum of the entropies of the gap's sign (eq. 12 lacks the minus sign); it is 0 if this sum is 0. The score is the
-    minimum over sets.
+    group. Within a group, each ordered pair of different models has two signs: the sign of the difference of their gaps
+    and the sign of the difference of their measures. The value for the set is the sum over groups of the mutual
+    information of both signs, divided by the sum over groups of the entropy of the gap's sign (eq. 12 lacks the minus
+    sign of the entropy). The value is 0 if the sum of entropies is 0. The score is the minimum over sets.
 
     If `ties` is "drop", a measure and its negative have the same score. If every group has two models, and there are no
-    ties, the value of the set is 1. If every group has a single model, the set is skipped.
+    ties, the value for the set is 1. If every group has a single model, the set is skipped.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.

@@ -118,9 +118,9 @@ def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -
 
 
 def _value(both: Matrix, of_gap: Matrix, of_measure: Matrix, n_pairs: Matrix) -> tuple[float, tuple[Matrix, ...]]:
-    """Return the information given a pair of hyperparameters, and its derivatives by the first three arguments.
+    """Return the conditional mutual information, and its derivatives in `both`, `of_gap` and `of_measure`.
 
-    The arguments count pairs of models in each cell, as for `frequencies`.
+    The condition is a pair of hyperparameters. The arguments count pairs of models in each cell, as for `frequencies`.
     """
     p = frequencies(both, of_gap, of_measure, n_pairs)
     entropy = gap_entropy(p, EPSILON).sum()

@@ -61,10 +61,10 @@ def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
 
 
 def inconsistency(measure: ArrayLike, marginals: ArrayLike) -> float:
-    """Return the share of pairs of models that a measure and the models' errors order differently, 0 to 1.
+    """Return the share of pairs of models whose order by measure differs from their order by error, 0 to 1.
 
-    `measure` and `marginals`, the errors, have the shape (n_models,). A pair with equal values is half wrong: the share
-    is (1 - Kendall's tau) / 2.
+    `measure` and the errors `marginals` have the shape (n_models,). A pair with equal values counts as half a pair in
+    the wrong order, so the share is (1 - Kendall's tau) / 2.
 
     Raises:
         ScoreUndefined: fewer than two models.

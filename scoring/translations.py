@@ -36,7 +36,7 @@ class AdversarialGenerator:
 
     @property
     def side(self) -> int:
-        """Number of candidates along each axis, including the unmoved image."""
+        """Number of candidate translations along each axis, with the unmoved image."""
         return 2 * self.radius + 1
 
     def estimates(self, margins: ArrayLike) -> RiskEstimates:
@@ -83,7 +83,10 @@ class AdversarialGenerator:
         return wrong, 1 / (1 + arriving)
 
     def _targets(self, grid: Margins) -> NDArray[np.intp]:
-        """For each translation by at most 2 * radius, return the row-major position in `grid` to which it is moved."""
+        """Return to which translation the generator moves each image's translations by at most 2 * radius.
+
+        The result has row-major positions in `grid`.
+        """
         windows = sliding_window_view(grid, (self.side, self.side), axis=(1, 2))
         rows, columns = np.divmod(self.moves(windows), self.side)
         first = np.arange(windows.shape[1])

@@ -125,7 +125,10 @@ def _mean_ratio(numerators: Array, denominators: Array) -> float:
 def _moved(
     network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Callable[[Sequence[int]], Any]
 ) -> tuple[Any, Any]:
-    """Return the squared change (n,) of n images' logits by noise, a mean over draws, and their squared norm (n,)."""
+    """Return two arrays (n,) for n images: the squared change of their logits by noise, and the logits' squared norm.
+
+    The change is a mean over `n_draws` draws.
+    """
     clean, logits = network.run({INPUT: images}, [position, network.output])
     axes = list(range(1, len(clean.shape)))
     deviations = tau * tf.sqrt(tf.reduce_sum(tf.square(clean), axis=axes, keepdims=True))

@@ -121,7 +121,7 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
 
 
 def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
-    """Return positions (n,) of the first and the second examples of all pairs that have the same class and batch."""
+    """Return the positions (n,) of the first and of the second examples in all pairs from the same class and batch."""
     found = []
     for batch in batches:
         order = batch[np.argsort(labels[batch], kind="stable")]

@@ -165,7 +165,7 @@ def share() -> None:
 
 
 def subject_of(model: Any, dataset: Any) -> Subject:
-    """Return the subject of a model and a dataset; within `sharing()`, always the same."""
+    """Return the subject of a model and a dataset; within `sharing()`, every call with these two returns the same."""
     for subject in _current or ():
         if subject.model is model and subject.dataset is dataset:
             return subject

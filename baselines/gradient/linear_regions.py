@@ -124,7 +124,7 @@ def _in_pieces(subject: Subject) -> Network:
 def _pieces(network: Network, points: Any) -> Iterator[tuple[int, Any]]:
     """Yield (position, pieces of all units (points, units)) for each input of each nonlinear layer.
 
-    A linear piece is the unit's derivative, or `_UPPER_END`.
+    A piece is given by its slope or, where an activation is constant and positive, by `_UPPER_END`.
     """
     places = [place for place, node in enumerate(network.nodes) if not is_linear(node)]
     sources = sorted({source for place in places for source in network.nodes[place].sources})

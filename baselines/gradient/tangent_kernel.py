@@ -41,7 +41,10 @@ def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -
 
 
 def _directions(n_classes: int, n_probes: int, seed: int) -> Array:
-    """Return rows (rows, classes) whose products with the logits are centred logits, or random combinations of them."""
+    """Return rows (rows, classes) whose products with logits are the centred logits.
+
+    With more classes than `n_probes`, the products are `n_probes` random combinations of the centred logits.
+    """
     combined = np.eye(n_classes)
     if n_classes > n_probes:
         signs = stream("signs of the tangent kernel", seed).choice([-1.0, 1.0], (n_probes, n_classes))

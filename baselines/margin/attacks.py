@@ -1,6 +1,6 @@
 """Training errors under attacks, which are small changes of all pixels along gradients.
 
-epsilon: largest change of a pixel, as a fraction of the inputs' range: the largest minus the smallest number.
+epsilon: largest change of a pixel, as a fraction of the range of all inputs (the largest minus the smallest number).
 """
 
 from typing import Any

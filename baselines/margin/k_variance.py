@@ -63,7 +63,7 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
 
 
 def hidden_position(network: Network, layer: str) -> int:
-    """Return the position after the first or eighth hidden layer, or after the last if there are fewer."""
+    """Return the position after hidden layer `layer` ("1st" or "8th"), or after the last of fewer than 8 layers."""
     if layer not in _PLACES:
         raise ValueError(f"layer: expected 1st or 8th, found {layer}")
     hidden = hidden_positions(network)
@@ -73,7 +73,10 @@ def hidden_position(network: Network, layer: str) -> int:
 
 
 def authors_position(network: Network, layer: str) -> int:
-    """Return the input position of the layer that the authors' code chooses; if it is missing, `hidden_position`."""
+    """Return the position of the input of the layer that the authors' code chooses for `layer` ("1st" or "8th").
+
+    If the network lacks such a layer, return `hidden_position`.
+    """
     if layer in _PLACES:
         strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
         for number in _PLACES[layer]:

@@ -33,10 +33,10 @@ def kind_of(layer: Any) -> str:
 def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array, ...]]:
     """Return the layer inside wrappers that do nothing in inference mode, and the weights that the layer applies.
 
-    `arrays` are the weights of `layer` in the order of `get_weights()`. Spectral normalization stores the divided
-    kernel during training, so it has no effect afterwards. A low-rank update (LoRA) of the layer is added to its
-    kernel. Raises `MeasureUnavailable` if a layer is quantized or not Keras' own, or if an inner layer has a low-rank
-    update.
+    `arrays` are the weights of `layer` in the order of `get_weights()`. During training, spectral
+    normalization divides the stored kernel, so it has no effect afterwards. A low-rank update (LoRA) of the layer is
+    added to its kernel. Raises `MeasureUnavailable` if a layer is quantized or not Keras' own, or if an inner layer has
+    a low-rank update.
     """
     while (kind := kind_of(layer)) in ("SpectralNormalization", "TimeDistributed"):
         if kind == "TimeDistributed" and not _is_alike_everywhere(layer.layer):

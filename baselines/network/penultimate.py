@@ -61,7 +61,10 @@ def _before(network: Network, place: int, stops: set[int]) -> set[int]:
 
 
 def _pool(network: Network, place: int) -> Any:
-    """Return a function that pools or flattens the inputs of the last weight layer at `place` to (n, features)."""
+    """Return a function that converts inputs of the last weight layer, at `place`, to the shape (n, features).
+
+    If a global pooling follows the layer, the function pools likewise; otherwise it flattens the inputs.
+    """
     shape = network.shape(network.nodes[place].sources[0])
     behind = _before(network, len(network.nodes) - 1, {place})
     pooling = [p for p in behind if "Pooling" in network.nodes[p].kind and math.prod(network.shape(p)[:-1]) == 1]

@@ -9,11 +9,11 @@ from baselines.network.nodes import Node
 
 
 def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: Any) -> list[Any]:
-    """Return the gradients (n, *shape) with respect to each trained weight of a normalization or PReLU, in their order.
+    """Return the gradients (n, *shape) with respect to each trained weight of a normalization or PReLU.
 
-    `entering` are the inputs (n, ...) of the node, `slope` is the gradient (n, ...) with respect to its outputs. Raises
-    `MeasureUnavailable` for Keras' option `rms_scaling`, and for a group normalization whose channels are not the last
-    axis.
+    The gradients have the order of `weights`, in which trained weights come first. `entering` are the inputs (n, ...)
+    of the node, `slope` is the gradient (n, ...) with respect to its outputs. Raises `MeasureUnavailable` for Keras'
+    option `rms_scaling`, and for a group normalization whose channels are not the last axis.
     """
     if node.kind == "PReLU":
         shared = [axis for axis, size in enumerate(weights[0].shape, 1) if size == 1]

@@ -60,7 +60,7 @@ def activity(network: Network, images: Array) -> tuple[Array, Array]:
 
 
 def slopes(sums: Array, include_output_layer: bool) -> Array:
-    """Return the slope (n,) of the least-squares line through sums (n, d) over the layers' numbers 1, ..., d.
+    """Return for each image the slope (n,) of the least-squares line through its d layers' sums (n, d) at 1, ..., d.
 
     The last layer is left out, unless `include_output_layer`.
     """

@@ -54,7 +54,7 @@ class Layer:
 
 @shared
 def counted_layers(subject: Subject, min_eigenvalues: int) -> list[Layer]:
-    """Return the layers within the size limits that are not all zeros; raises `MeasureUnavailable` if none is left."""
+    """Return the layers with nonzero weights and a size within the limits; raises `MeasureUnavailable` without such."""
     found = [_layer(kernel) for kernel in written_kernels(subject.model, subject.weights) if kernel.array.any()]
     found = [layer for layer in found if min_eigenvalues <= layer.n_eigenvalues <= MOST_EIGENVALUES]
     found = [layer for layer in found if layer.sides[1] <= LONGEST_SIDE]

@@ -121,7 +121,7 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 
 @measure()
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """Log alpha-norm: mean over layers of the logarithm of the Schatten alpha-norm of X, to the power alpha.
+    """Log alpha-norm: mean over layers of the logarithm of the alpha-th power of the Schatten alpha-norm of X.
 
     Formula: mean over layers of log10 sum_x x^alpha, x eigenvalues of X = W'W, alpha their exponent. Range: all
     numbers.

@@ -68,8 +68,8 @@ def h_score(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Minus the H-score: variance between classes relative to total variance of the penultimate representation.
 
     Formula: -tr(pinv(cov(h)) cov(E[h | y])), h representations, y their classes. Range: [1 - kappa, 0], kappa classes;
-    1 - kappa if each class is a point, in general position. Source: Bao et al. 2019, An information-theoretic approach
-    to transferability in task transfer learning.
+    1 - kappa if each class is a single point, and these points are in general position. Source: Bao et al. 2019, An
+    information-theoretic approach to transferability in task transfer learning.
 
     Args:
         n_samples: training examples; with fewer examples than features the value is always 1 - kappa.

@@ -65,8 +65,8 @@ def hessian_top_eigenvalue(
     passes.
 
     Args:
-        n_steps: largest number of products with the Hessian. Power iteration with as many products is never closer, and
-            may converge to a negative eigenvalue.
+        n_steps: largest number of products with the Hessian. With as many products, power iteration never comes closer
+            to the eigenvalue, and may converge to a negative one.
     """
     space = weight_space(subject, n_samples, seed, folded=folded)
     begin = stream("start of the Hessian's eigenvector", seed).normal(size=len(space))

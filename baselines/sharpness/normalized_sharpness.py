@@ -74,8 +74,8 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
     is convex in ln a and ln b.
 
     h is the diagonal of the Fisher matrix under the predicted probabilities, as for `tic_diag`. It equals the diagonal
-    of the Hessian if the network is piecewise linear, else of the Gauss-Newton matrix. Channels without curvature or
-    without weights contribute nothing. Only kernels are included.
+    of the Hessian if the network is piecewise linear, else that of the Gauss-Newton matrix. Channels without curvature
+    or without weights contribute nothing. Only kernels are included.
     """
     network = subject.network
     curvatures = moments_by_channels(network, fisher_diagonal(subject, n_samples, n_probes, seed))

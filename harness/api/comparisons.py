@@ -57,9 +57,10 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
-    If several selected measures always order models alike, such as a measure and its logarithm, only one is called. If
-    all models of a task lack an input that a measure needs, the measure is not called on the task, and the table says
-    so. On hidden tasks, every measure is called: otherwise the table would reveal facts about the models.
+    If several selected measures always order models alike, such as a measure and its logarithm, only one of them is
+    called. If all models of a task lack an input that a measure needs, the measure is not called on the task, and the
+    table says so. On a hidden task, the measure is called nevertheless: otherwise the table would reveal facts about
+    the models.
 
     Args:
         published: name of a corpus, e.g. `pgdl2020`, whose published scores are shown beside the computed scores.

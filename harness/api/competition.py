@@ -105,8 +105,9 @@ def read_competition(
 ) -> Competition:
     """Read the tasks `names` (empty: all) in the directory `root`: their reference data, and digests of their models.
 
-    `reference` is the directory of the reference data if it is not `root`. A task is hidden if it is marked in one of
-    the two directories. Raise `UserError` if a task does not exist, or if its reference data or models cannot be read.
+    `reference` is the directory of the reference data if it is not `root`. A task is hidden if one of the two
+    directories marks it as hidden. Raise `UserError` if a task does not exist, or if its reference data or models
+    cannot be read.
     """
     directories = [TaskDirectory(reference or root)]
     paths = dict(sorted(directories[0].references(names).items()))

@@ -85,8 +85,8 @@ USUAL = Execution()  #: the settings of `pgdl run` without options
 def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -> tuple[RunSettings, Executor]:
     """Return the settings and the executor for calls on tasks.
 
-    Raise `UserError` if no sandbox works; if a task is hidden, and only a sandbox of weaker isolation works; or if
-    submissions could read the directory of a task or the cache.
+    Raise `UserError` if no sandbox works; if calls on a hidden task would run without a sandbox, or in the weaker
+    sandbox to which `auto` falls back; or if submissions could read the directory of a task or the cache.
     """
     sandbox = _sandbox(chosen, hidden_names(tasks), progress)
     memory = None if chosen.memory_bytes is None else int(chosen.memory_bytes)  # numbers of NumPy are no JSON

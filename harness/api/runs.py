@@ -40,7 +40,7 @@ class RunResult(Summarized):
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """Outcomes and time for each submission and task, as JSON objects; repeated calls have separate objects."""
+        """A JSON object with outcomes and time for each submission on each task, and another one for repeated calls."""
         return [
             {
                 "submission": submission, "task": task, "repeated": repeated, "calls": outcomes.total(),

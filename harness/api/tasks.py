@@ -26,8 +26,8 @@ def show_tasks(
 ) -> list[dict[str, Any]]:
     """Return a JSON object for each task: models, data, and the gaps for each value of each hyperparameter.
 
-    For a task whose models are still being trained, the object has only name and directory; for a hidden task, only the
-    number of models.
+    For a task whose models are still being trained, the object has only name, layout and directory; for a hidden task,
+    also the number of models.
 
     Args:
         tasks_dir: directory of tasks, or of a single task.

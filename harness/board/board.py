@@ -55,12 +55,12 @@ class Board(ABC):
 
     @property
     def figures(self) -> list[Column[Row]]:
-        """The columns of files that have a line for each row. Numbers have all digits."""
+        """The columns for files with a line for each row. Numbers have all digits."""
         return per_row(self._with_more(self.own_columns("f")), self.tasks)
 
     @property
     def lines(self) -> Sequence[AnyColumn]:
-        """The columns of files that have a line for each row and task. Numbers have all digits."""
+        """The columns for files with a line for each row on each task. Numbers have all digits."""
         return self._with_more(self.own_columns("t"))
 
     @property
@@ -148,7 +148,7 @@ class Board(ABC):
         return replace(self, more=[*self.more, *find_more(keys)])
 
     def own_columns(self, use: str) -> list[AnyColumn]:
-        """Return the columns of this kind of board for a use, which is a letter of `Column.uses`."""
+        """Return the columns that this kind of board has for `use`, a letter of `Column.uses`."""
         return [column for column in COLUMNS if use in column.uses[self.kind]]
 
     def _with_more(self, columns: Sequence[AnyColumn]) -> list[AnyColumn]:

@@ -20,14 +20,15 @@ def find_versions(
     everything: bool = False,
     counts: Callable[[Calls], bool] = lambda _: True,
 ) -> Collected:
-    """Return the calls that a board shows and the calls that it leaves out, without their records.
+    """Return the calls that a board shows and the calls that it leaves out, before their records are read.
 
-    Of each submission, the most recently requested version is shown, with a row for each of its settings. Settings
-    without records get a row only if the version has no records at all. If configurations differ only in the versions
-    of libraries and the harness, the most recently requested configuration is shown. A version that was never requested
-    is treated as older than all others.
+    Of each submission, a board shows the most recently requested version, with a row for each of the settings with
+    which the version was requested. Settings without records get a row only if the version has no records at all. If
+    configurations differ only in the versions of libraries and the harness, the board shows the most recently requested
+    one. A version that was never requested is treated as older than all others.
 
-    With `everything`, all versions and configurations are shown. Calls for which `counts` returns False are ignored.
+    With `everything`, the board shows all versions and configurations. Calls for which `counts` returns False are
+    ignored.
     """
     requested = _last_requests(records.requests(), references)
     recorded = recorded_versions(records, references)

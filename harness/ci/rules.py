@@ -1,4 +1,4 @@
-"""The rules that a maintainer sets for changes of a repository, and the lines on broken rules in a report."""
+"""The rules that a maintainer sets for changes of a repository, and a report's lines on broken rules."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ class Rules:
     only_new: bool = False  #: the change must not change, rename or remove a submission of the base
 
     def are_exceeded_by(self, change: "Change") -> bool:
-        """Return whether a change of a base touches more than `at_most` submissions, so that none is evaluated."""
+        """Return whether a change has a base, and touches more than `at_most` submissions: then none is evaluated."""
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:

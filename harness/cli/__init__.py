@@ -1,1 +1,1 @@
-"""The program `pgdl`: a file for each command, which imports slow libraries only when the command runs."""
+"""The program `pgdl`: a file for each command. The file imports slow libraries only when the command runs."""

@@ -67,8 +67,8 @@ def command(
     else of the change is used. Calls are recorded as by pgdl run. Each MEASURE of the library is run as well.
 
     With --output these files are written: the leaderboard in every format and as a verified site, comment.md with ranks
-    before and after, and report.json with the same data. Exit code 1 if a rule is broken; the files are written
-    nevertheless.
+    before and after, and report.json with the content of comment.md as data. Exit code 1 if a rule is broken; the files
+    are written nevertheless.
 
     Example: pgdl ci --base origin/main --head HEAD --require-check --output build/leaderboard
     """

@@ -23,7 +23,7 @@ def measures(_context: click.Context, _parameter: click.Parameter, incomplete: s
 
 
 def measure_lists(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last name of `--measures`: all, cheap, a cost, a family, or a measure.
+    """Complete the last name in `--measures`: `all`, `cheap`, or the name of a cost, a family or a measure.
 
     Families of two words are left out, because bash would split their names.
     """

@@ -11,7 +11,7 @@ WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pg
 
 
 def print_summary(done: RunResult, console: Console) -> None:
-    """Print a row for each submission and task, and another row for repeated calls, if any."""
+    """Print a row for each submission on each task; a submission with repeated calls on a task gets a second row."""
     rows = []
     for of in done.calls:
         seconds = "-" if of["median_seconds"] is None else f"{of['median_seconds']:.2f}"

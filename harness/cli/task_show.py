@@ -60,8 +60,8 @@ def show_command(
 ) -> None:
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
 
-    Of a task whose models are still being trained, only the name is shown; of a hidden task, only name and number of
-    models. The page of --html shows no task of these two kinds.
+    Of a task whose models are still being trained, only name and directory are shown; of a hidden task, also its layout
+    and the number of models. The page of --html shows no task of these two kinds.
     """
     from harness.task.layout import command_to_continue
 

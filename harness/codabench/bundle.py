@@ -85,7 +85,7 @@ def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]
 
 
 def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[str, bytes]]:
-    """Return path in the TOML file -> (name in the bundle, content), for logo, terms and pages."""
+    """Return (path in the TOML file) -> (name in the bundle, content), for logo, terms and pages."""
     found: dict[str, tuple[str, bytes]] = {}
     for number, path in enumerate([competition.image, competition.terms, *(page.file for page in competition.pages)]):
         with located(source):

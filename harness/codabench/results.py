@@ -54,7 +54,7 @@ def read_result(directory: Path) -> PhaseResult:
 
 
 def copy_records(database: Path, target: Path) -> None:
-    """Copy a database that is in use to the single file `target`. Raise `UserError` on failure."""
+    """Copy an SQLite database to the single file `target`, even while it is in use. Raise `UserError` on failure."""
     with writing(target):
         target.unlink(missing_ok=True)
         try:

@@ -50,7 +50,10 @@ def modules(batch: Batch) -> dict[int, str]:
 
 
 def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
-    """Write the submissions of a batch into a directory, each complexity.py also under its name in `modules`."""
+    """Write the submissions of a batch into a directory.
+
+    A copy of each complexity.py has the submission's name in `modules`.
+    """
     together: dict[str, bytes] = {}
     names = modules(batch)
     for order in batch:

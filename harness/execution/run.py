@@ -40,7 +40,7 @@ class Plan:
 
     @property
     def missing(self) -> list[PlannedCall]:
-        """The calls without a summary in `recorded`, which have to be made."""
+        """The calls that have to be made: those without a summary in `recorded`."""
         done = {row.call.key for row in self.recorded}
         return [call for call in self.calls if call.key not in done]
 

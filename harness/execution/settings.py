@@ -54,7 +54,7 @@ def loader_digest(runtime: str) -> str:
 
 
 def _sources(runtime: str) -> Iterator[Path]:
-    """Yield the files of `SOURCES`, but of all runtimes' modules only those of this runtime and its base classes."""
+    """Yield the files of `SOURCES`, without the modules of other runtimes, unless `runtime` inherits from them."""
     every = {type(one).__module__ for one in RUNTIMES.values()}
     foreign = every - {kind.__module__ for kind in type(RUNTIMES[runtime]).__mro__}
     modules = {_HARNESS.parent.joinpath(*name.split(".")).with_suffix(".py") for name in foreign}

@@ -51,7 +51,10 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def visible_directories(directory: Path) -> list[Path]:
-    """Return visible subdirectories, except `__pycache__`, model_2 before model_10; [] if `directory` is missing."""
+    """Return visible subdirectories except `__pycache__`, sorted with model_2 before model_10.
+
+    The result is [] if `directory` is missing.
+    """
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if path.is_dir()]

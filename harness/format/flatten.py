@@ -261,11 +261,11 @@ def _take(known: Mapping[tuple[str, int], Sequence[int]], output: LayerOutput) -
 def _numbered_calls(
     calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[LayerOutput]
 ) -> dict[tuple[str, int], Inbound]:
-    """Return (layer, number of the call) -> arguments of the call, with the numbers that references in the JSON use.
+    """Return (layer, number of the call) -> arguments of the call. References in the JSON use the same numbers.
 
-    The numbers of a layer's calls begin at the smallest number in a reference to the layer, which is not 0 in some
-    nested models. Raises `UserError` if a layer has several calls, and a call is in no reference: Keras 3.2 wrote the
-    number 0 in all references.
+    A layer's calls are numbered from the smallest number in a reference to the layer; in some nested models, this is
+    not 0. Raises `UserError` if a layer has several calls, and no reference has the number of one of them: Keras 3.2
+    wrote the number 0 in all references.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}

@@ -46,7 +46,7 @@ def has_shards(directory: Path) -> bool:
 
 
 def find_shards(directory: Path) -> list[Path]:
-    """Return the shards in a directory, shard_2 before shard_10; raises `UserError` if the directory has no shard."""
+    """Return the shards in a directory, sorted with shard_2 before shard_10; raises `UserError` if there is none."""
     shards = sorted(directory.glob(_SHARDS), key=lambda path: natural(path.name))
     if not shards:
         found = "none" if directory.is_dir() else "no such directory"

@@ -66,7 +66,7 @@ def parse_reference(content: dict[str, Any], path: Path) -> Reference:
 
 
 def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return model id -> entry, model_2 before model_10; raises `UserError` if a model has two entries."""
+    """Return model id -> entry, sorted with model_2 before model_10; raises `UserError` if a model has two entries."""
     entries: dict[str, Any] = {}
     for model, entry in content.items():
         name = model_name(model)

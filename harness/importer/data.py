@@ -197,7 +197,7 @@ def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path,
 
 
 def _of_keras(name: str, part: str) -> Examples:
-    """Read a dataset of Keras in a process that imports Keras, which downloads it if necessary."""
+    """Read a dataset of Keras in a process that imports Keras. If necessary, Keras downloads the dataset."""
     runtime = installed_runtime(QUICKEST)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")

@@ -54,7 +54,7 @@ class StoredModel:
         return self._read(self._weights, shapes)
 
     def initial_weights(self, shapes: ModelShapes) -> list[Array] | None:
-        """Return the weights before training, as `weights` does; None if the table names no such file."""
+        """Return the weights before training, in the form of `weights`; None if the table names no file for them."""
         return None if self.row.initial is None else self._read(self.row.initial, shapes)
 
     def _read(self, path: Path, shapes: ModelShapes) -> list[Array]:

@@ -140,7 +140,7 @@ class Table:
 
     @property
     def notes(self) -> list[str]:
-        """Warnings about columns of accuracies that are rounded too coarsely."""
+        """Warnings about columns whose accuracies are rounded too coarsely."""
         stated = {TRAIN_ACCURACY: [row.train for row in self.rows], TEST_ACCURACY: [row.test for row in self.rows]}
         return [line for name, cells in stated.items() for line in notes_on_rounding(name, [c for c in cells if c])]
 

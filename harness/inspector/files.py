@@ -29,7 +29,10 @@ class UnreadableError(Exception):
 
 
 def is_leftover(name: str) -> bool:
-    """Return whether systems or tools create files or folders of this name, such as .DS_Store; they are not read."""
+    """Return whether systems or tools, not participants, create files or folders of this name, such as .DS_Store.
+
+    These files and folders are not read.
+    """
     return name.lower() in _LEFTOVERS or name.startswith(_RESOURCE_FORK)
 
 

@@ -1,4 +1,4 @@
-"""The possible names of a submission's metadata file, and the keys that the harness knows."""
+"""The possible names of a submission's metadata file, and the keys in it that the harness knows."""
 
 #: Names of the file. If several exist, the first is used.
 FILE_NAMES = ("metadata", "metadata.yaml", "metadata.yml")

@@ -1,4 +1,4 @@
-"""Claims of runs on calls, so that two runs on the same database never make the same call at the same time."""
+"""Each run claims its calls in the database, so that no other run on this database makes them at the same time."""
 
 import secrets
 import threading

@@ -29,7 +29,10 @@ class UnusableError(UserError):
 
 
 def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
-    """Write records to the database's local file, and return its path. Raise `UserError` if that fails."""
+    """Write records to the local file that replaces the failing `database`, and return the file's path.
+
+    Raise `UserError` if that fails.
+    """
     with _locked(database) as stem:
         file = stem.with_suffix(f".version-{SCHEMA}.db")
         is_new = not file.exists()

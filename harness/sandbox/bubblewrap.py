@@ -40,9 +40,9 @@ SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and the beginning of the worker's command, which changes the user.
+    """Return bubblewrap's options for `job`, and a prefix of the worker's command that changes the user.
 
-    The beginning is empty if the worker runs as the harness' user. `slot` is the number of the sandbox among the
+    The prefix is empty if the worker runs as the harness' user. `slot` is the number of the sandbox among the
     sandboxes that exist at the same time.
     """
     options = [*_base_options(limits, job.gpu, job.worker), "--dir", "/job"]
@@ -118,7 +118,7 @@ def worker_uid(slot: int) -> int | None:
 
 
 def _drop_root(slot: int) -> list[str]:
-    """Return the beginning of a command that runs as the worker's user; empty if that is the harness' user."""
+    """Return a prefix with which a command runs as the worker's user; empty if that is the harness' user."""
     uid = worker_uid(slot)
     if uid is None:
         return []

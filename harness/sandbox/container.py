@@ -105,7 +105,7 @@ class EngineError(Exception):
 
 
 def ask(*arguments: str) -> str:
-    """Return the output of the engine's client. Raise `EngineError` if it fails or takes over `ANSWER_S` seconds."""
+    """Return the output of the engine's client. Raise `EngineError` if it fails or exceeds `ANSWER_S` seconds."""
     try:
         done = children.run([CLIENT, *arguments], os.environ, seconds=ANSWER_S)
     except subprocess.TimeoutExpired as error:

@@ -75,7 +75,10 @@ class WorkerReport:
 
     @property
     def exit_status(self) -> int | None:
-        """The worker's exit status (128 + signal), None while it runs. Raise `LostError` if its parent ended first."""
+        """The worker's exit status (128 + signal); None while it runs.
+
+        Raise `LostError` if the worker's parent ended first.
+        """
         self.read()
         if self.ended and "status" not in self.facts:
             raise LostError(self._zygote.end() or "the process that watches the worker has ended")
@@ -99,7 +102,7 @@ class Zygote:
         self._is_ready = False
 
     def wait_until_ready(self) -> None:
-        """Wait for the imports. Raise `StartError` if they fail or take over `IMPORT_S` seconds."""
+        """Wait for the imports. Raise `StartError` if they fail or exceed `IMPORT_S` seconds."""
         if self._is_ready:
             return
         self._orders.settimeout(IMPORT_S)

@@ -62,9 +62,9 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return a table of scores: a cell has the score given the two hyperparameters of its line and column.
+    """Return a table of the scores given two hyperparameters: one names the cell's line, the other its column.
 
-    A cell holds the score, its share of the largest score, and whether it is the smallest score.
+    A cell has the score, the score's share of the largest score, and whether it is the smallest score.
     """
     if task.score is None or not task.score.official_pairs:
         return None

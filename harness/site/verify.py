@@ -130,7 +130,10 @@ def _same(expected: str, found: str) -> bool:
 
 
 def _is_rounding(expected: str, found: str) -> bool:
-    """Whether numbers differ by at most `ROUNDING`; both must have equally many decimals, or all digits of a float."""
+    """Whether two numbers differ by a relative error of at most `ROUNDING`.
+
+    They must have the same number of decimals, or both be written with all digits of a float.
+    """
     if not math.isclose(float(expected), float(found), rel_tol=ROUNDING):
         return False
     decimals = len(expected.partition(".")[2])

@@ -14,11 +14,11 @@ from harness.format.files import lasting_if_filled
 
 @contextmanager
 def workplace(parent: Path, name: str, command: str) -> Iterator[Path]:
-    """Yield an empty directory below `parent/NAME`, which exists only in the context.
+    """Yield an empty directory below `parent/NAME`; it exists only in the context.
 
     `name` begins with a dot, so that other commands ignore the directory. Files that a killed command has left there
     are removed. `parent` is created if necessary, and removed if it is still empty at the end. Raises `UserError` if
-    another process works there, or if others can write there; `command` is the command's name in the message.
+    another process works there, or if other users can write there; the message names `command`.
     """
     private = parent / name
     place = private / "files"

@@ -223,7 +223,7 @@ class TranslatedNetwork:
         return self.after(value, "EinsumDense", config, [np.ones_like(numbers), numbers])
 
     def is_not_negative(self, value: Value) -> bool:
-        """Whether all numbers of a value are known to be 0 or more, since a layer such as a ReLU computes it."""
+        """Whether the layers that compute a value, such as a ReLU, guarantee that all its numbers are at least 0."""
         pending = [self.source(value)]
         while pending:
             number = pending.pop()

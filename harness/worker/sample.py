@@ -1,7 +1,7 @@
 """Prints the stack of a call's main thread shortly before its deadline, so that users see what took so long.
 
 A timer of the kernel interrupts the main thread, which then prints its own stack. `faulthandler.dump_traceback_later`
-would read the stack from another thread while it changes; this caused a segmentation fault in 5 % of busy calls.
+would read the stack from another thread while the stack changes; this caused a segmentation fault in 5 % of busy calls.
 """
 
 import ctypes

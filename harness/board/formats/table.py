@@ -61,7 +61,7 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:
-    """Return the columns for a terminal. The drawn interval, chance, and the scores on tasks follow the score."""
+    """Return the columns for a terminal. After the score come its interval as a drawing, chance, and tasks' scores."""
     found = board.columns
     keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}
     tasks = [column for column in found if column.key in keys]

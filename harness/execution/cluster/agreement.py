@@ -23,7 +23,7 @@ class CommonSetup:
     versions: dict[str, str]
 
     def difference(self, ready: ReadyMachine, runtimes: Sequence[str]) -> str | None:
-        """Return how a machine's isolation or versions for these runtimes differ; None if they are the same."""
+        """Return how a machine's isolation or versions for these runtimes differ from the common setup; else None."""
         if ready.isolation != self.isolation:
             remedy = "request this kind by --sandbox, or mend what pgdl doctor shows there"
             return f"its sandbox: expected {self.isolation} as elsewhere, found {ready.isolation}; {remedy}"

@@ -121,9 +121,10 @@ def batch_numbers(n_examples: int) -> list[int]:
 
 
 def measure_sensitivity(study: Study, compared: Compared, numbers: Sequence[int], seed: int) -> list[Point]:
-    """Return how well Gi-scores from random subsets of the examples predict the gap, for each number of batches.
+    """Return how well Gi-scores from random subsets of the examples predict the gap.
 
-    Each point has `REPETITIONS` subsets, the same for all models. `study` must have this number of repetitions.
+    There is a point for each perturbation in `study` and each number of batches in `numbers`. A point has `REPETITIONS`
+    subsets, the same for all models. `study` must have this number of repetitions.
     """
     responses, points = {model: study.responses[model] for model in compared.models}, []
     for chosen in study.perturbations:

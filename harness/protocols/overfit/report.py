@@ -60,9 +60,9 @@ class OverfitResult(Summarized):
         return [write_csv(directory / "overfit.csv", rows), *write_plots(self.rows, title, directory / "overfit")]
 
     def show(self, console: Console) -> None:
-        """Print all results of groups, and error rates and p-values of single models.
+        """Print all results of groups of models, but only error rates and p-values of single models.
 
-        If no group has several models, print all results of single models.
+        If there are only single models, print all their results.
         """
         groups = [row for row in self.rows if row.group.kind is not OverfitGroup.MODEL]
         models = [row for row in self.rows if row.group.kind is OverfitGroup.MODEL]

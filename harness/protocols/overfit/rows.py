@@ -67,9 +67,10 @@ class OverfitRow:
 
 
 def groups_of(architectures: Mapping[str, str]) -> list[Group]:
-    """Return the groups to test: all models, models of the same architecture, single models.
+    """Return the groups to test: a group of all models, a group for each architecture, a group for each model.
 
-    `architectures` maps model ids to digests of architectures. A group with the models of another group is left out.
+    `architectures` maps model ids to digests of architectures. Of groups with exactly the same models, only one is
+    returned.
     """
     models = tuple(architectures)
     members: dict[str, list[str]] = {}

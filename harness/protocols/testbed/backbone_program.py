@@ -61,7 +61,7 @@ def _without_last_layer(runtime: Runtime, model: Any) -> Any:
 
 
 def _features(extractor: Any, images: NDArray[np.float32]) -> Features:
-    """Return the features (n, n_features) of images; raise `UserError` if they are constant or not finite."""
+    """Return the features (n, n_features) of images; raise `UserError` if features are not finite, or all constant."""
     size = batch_size(tuple(extractor.input_shape[1:]))
     batches = (np.asarray(images[start : start + size]) for start in range(0, len(images), size))
     with faults_of_the_model():

@@ -50,7 +50,10 @@ class Images:
 
 
 def data_key(data: str) -> list[Any]:
-    """Return the key of a dataset in the cache, as a list for JSON: its name, or its files with sizes and times."""
+    """Return the key of a dataset in the cache, as a list for JSON.
+
+    The list has only the dataset's name or, for data in files, their paths, sizes and times of change.
+    """
     settings, path = _source(data), Path(data)
     if "path" not in settings:
         return [data]

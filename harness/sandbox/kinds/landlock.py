@@ -152,7 +152,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error if the harness is run by root, and closed to its workers, which root runs as other users."""
+    """Return an error if workers of root, which run as other users, cannot enter Python's directories or the cache."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:

@@ -45,7 +45,7 @@ class Scores:
         return replace(value, source=replace(self, **changes))
 
     def normalized(self, value: Value, dim: int) -> Value:
-        """Return the scores `value` with the note that a softmax over the keys follows."""
+        """Return the scores `value`, marked as followed by a softmax over the keys."""
         if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
             raise UntranslatableError("is a softmax of scores along another axis than the keys")
         return self._with(value, is_normalized=True)
@@ -239,7 +239,10 @@ def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection,
 
 
 def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
-    """Append `constants` (windows or 1, positions, n) to a projection's input, `kernel` (n, heads, m) to its kernel."""
+    """Append `constants` to the projection's input and `kernel` to its kernel.
+
+    `constants` have the shape (windows or 1, positions, n), `kernel` has the shape (n, heads, m).
+    """
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
     made = group_of(sizes[-1] + n)

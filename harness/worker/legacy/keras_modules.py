@@ -49,7 +49,10 @@ def alias_keras(packages: Packages) -> None:
 
 
 def use_legacy_optimizers() -> None:
-    """Replace Keras 2's optimizers by those of 2020, such as `SGD(lr=0.1, decay=1e-4)`, also by names like "sgd"."""
+    """Replace Keras 2's optimizers by those of 2020, such as `SGD(lr=0.1, decay=1e-4)`.
+
+    Strings such as "sgd" then name the optimizers of 2020, too.
+    """
     names = ("optimizers", "optimizers.legacy")
     public, legacy = (importlib.import_module(f"{KERAS_2.public}.{name}") for name in names)
     for name in vars(legacy):

@@ -55,7 +55,7 @@ class TensorFlow(Runtime):
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Import the libraries. Make models accept a tape that watches the input, and layers store their last input."""
+        """Import the libraries. Let models accept a tape that watches the input; make layers store their last input."""
         super().import_libraries()
         _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model
