@@ -41,7 +41,7 @@ class CheckReport(Summarized):
 
     @property
     def undecided(self) -> bool:
-        """Whether there is no verdict: only calls on parts of the data failed, and calls on all data might succeed."""
+        """Whether there is no verdict: every failed call had only parts of the data, and might succeed with all."""
         if self.trial is None or self.passed:
             return False
         unknown = [one.last.done for one in self.trial.partial.values() if one.is_unknown]
