@@ -116,7 +116,7 @@ def dealt_values(
     """Return the approximate conditional mutual information of gap and permuted measure, 0 to 1, shape (n,).
 
     The condition is the `pair` of hyperparameters. The measure is permuted among models that share both values. In
-    each cell, this changes only one count: that of the pairs whose signs of gap and measure are both +. Hajek's
+    each cell, this changes a single count, of the pairs for which gap and measure both have sign +. Hajek's
     projection, meant for large tasks, approximates this count by a sum over models. The sum's variance is smaller than
     the count's variance by the share 1 / (2 * models in a group).
     """

@@ -1,4 +1,4 @@
-"""Each run claims its calls in the database, so that no other run on this database makes them at the same time."""
+"""Claims: each run records in the database which calls it makes. Other runs on this database leave out these calls."""
 
 import secrets
 import threading
