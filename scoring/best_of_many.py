@@ -100,9 +100,9 @@ def _permuted(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Return the sorted scores of a measure's permutations under the worst pair of hyperparameters.
+    """Return the sorted scores of a measure's permutations for the pair of hyperparameters that favours chance most.
 
-    The worst pair is the pair whose highest tenth of scores has the largest mean.
+    It is the pair whose highest tenth of scores has the largest mean.
     """
     rising = np.sort([*chance.dealt.values()])
     return rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]

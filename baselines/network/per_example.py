@@ -2,7 +2,7 @@
 
 In inference mode, examples do not affect each other. So the gradient of a sum over the batch with respect to a layer's
 output contains the gradient of each example. Together with the layer's input, this gives each example's gradient with
-respect to the kernel. The weights are all parameters of the network, in the order of `Network.trained_nodes`.
+respect to the kernel. "The weights" are all parameters of all nodes, in the order of `Network.trained_nodes`.
 """
 
 import itertools

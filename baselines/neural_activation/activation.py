@@ -5,11 +5,11 @@ pre-activations.
 
 Refused: the slope has fewer than two layers.
 
-statistic: gamma_m is "max", the largest margin in a random tenth of the examples, or "p10", the 10th percentile.
+statistic: the margin gamma_m is the largest ("max") in a random tenth of the examples, or the 10th percentile ("p10").
 space: margins are differences of "probabilities" or of "logits".
 include_output_layer: include the last weight layer in the slope; the authors' code does not.
 n_bins: bins of the histogram of pixels, equal in width from the smallest to the largest pixel of the sample.
-parity_polygon: as in the authors' code, alpha is a function of beta, and areas on both sides of a crossing cancel.
+parity_polygon: compute the area as the authors' code does: parts on both sides of a crossing of the curves cancel.
 """
 
 import numpy as np

@@ -85,7 +85,7 @@ class Competition:
         return build_board(collected, self.references, self.withheld, notes, self.held_out, command)
 
     def command(self, results: Address | Path | str) -> Command:
-        """Return a function that takes some rows' calls, and returns the command line that makes the missing calls."""
+        """Return a function from the calls of rows to the `pgdl run` command for those not recorded in `results`."""
         return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
 
     def resolution(self) -> list[str]:
@@ -221,7 +221,7 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
 
 
 def require_records(collected: Collected, where: str) -> None:
-    """Raise `UserError`, with the name `where` of the database, if there are no records."""
+    """Raise `UserError` if there are no records; its message names the database, `where`."""
     if not collected.shown:
         raise UserError(NO_RECORDS, file=where, remedy=FIRST)
 

@@ -67,9 +67,10 @@ class Pieces(BufferedReader):
 
 
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
-    """Open an archive; raises `UserError` if it would unpack to suspiciously many bytes.
+    """Open an archive whose list of members has at most `most` bytes.
 
-    Raises one of the exceptions in `DAMAGE` if the archive is damaged, or if its list of members exceeds `most` bytes.
+    Raises one of the exceptions in `DAMAGE` if the list is longer, or if the archive is damaged; `UserError` if the
+    archive would unpack to suspiciously many bytes.
     """
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))

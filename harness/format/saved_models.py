@@ -102,7 +102,7 @@ def _weights(file: Any, group: str, layer: LayerShapes, path: Path) -> Iterator[
 
 
 def is_keras_file(path: Path) -> bool:
-    """Whether a zip archive has the architecture of a `.keras` file; raises `UserError` for a damaged archive."""
+    """Whether a zip archive has a config.json, as `.keras` files have; raises `UserError` if it is damaged."""
     with open_archive(path) as archive:
         return _CONFIG in members(archive)
 

@@ -63,7 +63,7 @@ def show(paths: Iterable[str], below: str = "/") -> list[str]:
 
 
 def write_copies(worker: Path) -> None:
-    """Write copies of the files `COPIED_WITH_GPU`, with constant content, into the directory of the worker's code."""
+    """Write stand-ins for the files `COPIED_WITH_GPU` into the directory of the worker's code; they never change."""
     directory = worker / COPIES
     directory.mkdir()
     (directory / "cpuinfo").write_text(Path("/proc/cpuinfo").read_text())

@@ -109,7 +109,10 @@ class KillProgress:
 
 
 def progress(entries: Iterable[str]) -> KillProgress:
-    """Return the state of killed processes. Processes are stuck if this state stays equal and no process can run."""
+    """Return the state of killed processes, from their directories in /proc.
+
+    The processes are stuck if two calls return the same state, in which none of them can run.
+    """
     left, ticks, runs = 0, 0, False
     for entry in entries:
         with suppress(OSError):  # the process has ended, or the system has no /proc

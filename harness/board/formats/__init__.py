@@ -37,7 +37,7 @@ def find(name: str) -> Format:
 def write(board: "Board", stem: Path) -> list[Path]:
     """Write the board in each format that has a suffix; return the paths of the files.
 
-    A file's path is `stem` with the suffix. Others may read the files, so `board.published` is written.
+    A file's path is `stem` with the suffix. Others may read the files, so they have the content of `board.published`.
     """
     paths, published = [], board.published
     for form in map(find, names()):
