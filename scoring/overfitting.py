@@ -59,7 +59,7 @@ class RiskEstimates:
 
     @property
     def adversarial_error_rate(self) -> float:
-        """Unweighted share of misclassified moved points, in [0, 1]; `adversarial_estimate` is weighted."""
+        """Share of misclassified moved points, without weights, in [0, 1]; it does not estimate the risk."""
         return float(self.moved_losses.mean())
 
     @property
