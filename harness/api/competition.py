@@ -85,7 +85,7 @@ class Competition:
         return build_board(collected, self.references, self.withheld, notes, self.held_out, command)
 
     def command(self, results: Address | Path | str) -> Command:
-        """Return a function that takes the calls of rows, and returns the command line for those missing in `results`."""
+        """Return a function that takes calls of rows, and returns the command line for those missing in `results`."""
         return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
 
     def resolution(self) -> list[str]:
