@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.batches import FEWEST, MOST_RESAMPLED, official_scores
+from scoring.batches import FEWEST, MOST_RESAMPLED, official_scores, ranks
 from scoring.conditioning import conditioning
 from scoring.grid import Grid
 from scoring.official import official_inputs, official_score
@@ -67,7 +67,8 @@ def compare_with_chance(
     measure, gap, cond = official_inputs(measure, gap, grid)
     if n_permutations < 1:
         raise ValueError(f"n_permutations: expected 1 or more, found {n_permutations}")
-    level = _level(np.sort(measure).tobytes(), gap.tobytes(), grid, n_permutations, seed)
+    in_order = np.sort(ranks(measure[None])[0]).astype(np.float64)
+    level = _level(in_order.tobytes(), gap.tobytes(), grid, n_permutations, seed)
     scorer = Scorer(gap, cond) if gap.size <= MOST_RESAMPLED else None
     dealt = dict[tuple[str, str], Vector]()
     for pair in cond.sets:

@@ -60,7 +60,8 @@ class Grid:
             raise GridError(f"expected at most {MAX_HYPERPARAMETERS} hyperparameters, found {len(possible_values)}")
         names = tuple(sorted(possible_values))
         values = {name: _distinct(name, possible_values[name]) for name in names}
-        codes = [_encode(model, current, values) for model, current in current_values.items()]
+        positions = {name: {value: code for code, value in enumerate(found)} for name, found in values.items()}
+        codes = [_encode(model, current, positions) for model, current in current_values.items()]
         return cls(tuple(current_values), names, values, np.array(codes, dtype=np.intp))
 
     @property
@@ -106,29 +107,34 @@ def _distinct(name: str, listed: Sequence[Value]) -> tuple[Value, ...]:
     if not listed:
         raise GridError(f"hyperparameter {name!r}: expected at least one possible value, found none")
     values = tuple(normalise(name, value) for value in listed)
+    first: dict[Value, int] = {}  # in time that grows with the number of values, not with its square
     for position, value in enumerate(values):
-        if value in values[:position]:
-            same = f"{listed[values.index(value)]!r} and {listed[position]!r}"
+        if (earlier := first.setdefault(value, position)) != position:
+            same = f"{listed[earlier]!r} and {listed[position]!r}"
             raise GridError(f"hyperparameter {name!r}: expected distinct possible values, found {same}")
     return values
 
 
-def _encode(model: str, current: Mapping[str, Value], values: Mapping[str, tuple[Value, ...]]) -> tuple[int, ...]:
-    if current.keys() != values.keys():
-        expected, found = (", ".join(sorted(names)) or "none" for names in (values, current))
+Positions = Mapping[Value, int]
+"""Possible value of a hyperparameter -> its position among the possible values."""
+
+
+def _encode(model: str, current: Mapping[str, Value], positions: Mapping[str, Positions]) -> tuple[int, ...]:
+    if current.keys() != positions.keys():
+        expected, found = (", ".join(sorted(names)) or "none" for names in (positions, current))
         raise GridError(f"model {model!r}: expected the hyperparameters {expected}, found {found}")
     try:
-        return tuple(_position(name, current[name], possible) for name, possible in values.items())
+        return tuple(_position(name, current[name], possible) for name, possible in positions.items())
     except GridError as error:
         raise GridError(f"model {model!r}: {error}") from None
 
 
-def _position(name: str, current: Value, possible: tuple[Value, ...]) -> int:
+def _position(name: str, current: Value, possible: Positions) -> int:
     value = normalise(name, current)
     if value not in possible:
         expected = ", ".join(map(repr, possible))
         raise GridError(f"hyperparameter {name!r}: expected one of {expected}, found {current!r}")
-    return possible.index(value)
+    return possible[value]
 
 
 def _require_distinct_cells(grid: Grid) -> None:

@@ -43,7 +43,8 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
     """Return the rows after adding p-values; complete ranked rows also get adjusted p-values.
 
-    There are no p-values on hidden tasks, and none for the final score of a row with a hidden task.
+    There are no p-values on hidden tasks, and none for the final score of a row with a hidden task, or with a call that
+    exceeded its time.
     """
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
@@ -72,8 +73,11 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return the chance scores of each task, or only of `task`. Without `task`, return {} if some task is hidden."""
-    if not task and row.rounded:
+    """Return the chance scores of each task, or only of `task`.
+
+    Without `task`, return {} if some task is hidden, or if the score is 0 because a call exceeded its time.
+    """
+    if not task and (row.rounded or row.result.exceeded):
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}
 

@@ -6,6 +6,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from harness.board.on_task import OnTask
 from harness.board.row import Row
+from harness.board.scores import decimal
 
 #: The format of a column. Numbers and places are aligned to the right, but places on web pages to the left. Names are
 #: never shortened or wrapped; words may be wrapped. A place is a rank.
@@ -52,7 +53,7 @@ class Column(Generic[T]):
         value = self.value(of)
         if value is None:
             return "-"
-        return f"{value:.{self.digits}f}" if self.type is float else str(value)
+        return decimal(value, self.digits) if self.type is float else str(value)
 
 
 @dataclass(frozen=True)

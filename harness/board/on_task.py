@@ -99,10 +99,13 @@ class OnTask:
 
     @property
     def reason(self) -> str:
-        """Why the task has no score: number of calls by outcome, and the first message. "" if it has a score."""
+        """Why the task has no score: number of calls by outcome, and the first message. "" if it has a score.
+
+        If no call failed, it is the rule's own reason, such as a call over the time budget in another task.
+        """
         if isinstance(self.result, TaskScore):
             return ""
-        if self.withheld or not self.was_called:
+        if self.withheld or not self.was_called or not self.failures:
             return self.result
         failed = [call.message for call in self.calls.values() if isinstance(value_of(call), Failure)]
         messages = list(dict.fromkeys(filter(None, failed)))

@@ -33,7 +33,7 @@ class Row:
     configuration: Configuration | None = None  #: None for a measure without records
     settings: str = ""  #: the settings in which the row differs from most rows, such as `seed 1, limit 60 s`
     stale: int = 0  #: number of models whose only records are of an earlier version of the task
-    p_value: float | None = None  #: p-value of the mean score over tasks; None if a task is hidden
+    p_value: float | None = None  #: p-value of the mean score over tasks; None where `chance_level` is None
     #: `p_value` adjusted for the number of rows; None for a row that has no rank or is not complete
     adjusted_p_value: float | None = None
     #: intervals of score and rank; None if the row has no rank or is not complete, or if a task is hidden
@@ -53,8 +53,13 @@ class Row:
 
     @property
     def chance_level(self) -> float | None:
-        """Mean score of random permutations, 0 to 100; None without official scores, or if a task is hidden."""
-        return None if self.rounded else _mean(task.chance_level for task in self.tasks.values())
+        """Mean score of random permutations, 0 to 100; None without official scores, or if a task is hidden.
+
+        Also None if a call exceeded its time: then the score is 0, whatever the values.
+        """
+        if self.rounded or self.result.exceeded:
+            return None
+        return _mean(task.chance_level for task in self.tasks.values())
 
     @property
     def excess(self) -> float | None:

@@ -12,7 +12,7 @@ import pytest
 from board_examples import HARD_NAMES
 
 from harness.board.board import Board
-from harness.board.column import TaskColumn
+from harness.board.column import Column, TaskColumn
 from harness.board.columns import COLUMNS, MORE
 from harness.board.comparison import MeasureComparison
 from harness.board.formats import find, table
@@ -168,3 +168,8 @@ def test_readers_see_each_cell_below_its_heading(
             task: f"{result.official:.2f}" for task, result in row.tasks.items()
         }
         assert found["score"] == f"{row.score:.2f}"
+
+
+def test_a_number_that_is_rounded_to_0_has_no_sign() -> None:
+    kendall = Column[float]("kendall", lambda number: number, digits=3)
+    assert [kendall.shown(number) for number in (-0.0002, 0.0, -0.0006)] == ["0.000", "0.000", "-0.001"]

@@ -151,6 +151,15 @@ def test_a_sentence(state: State, tmp_path: Path) -> None:
         assert (task.official_text() == "unfinished") == ("only" in sentence)
 
 
+def test_a_task_without_failed_calls_says_that_a_timeout_on_another_task_takes_its_score(known: Known) -> None:
+    late = [*rows("late", GAPS, BOTH), failed("late", "model_0", Outcome.TIMEOUT, "second", message="over 1 s")]
+    (row,) = board_of(late, known).rows
+    assert row.reasons == {
+        "1 TIMEOUT: over 1 s": ["second"], "skipped: over the time budget in task second": ["toy"],
+    }  # fmt: skip
+    assert state_on(row.tasks["toy"]) == "No score: skipped: over the time budget in task second."
+
+
 def test_a_row_on_open_tasks_has_its_interval_and_rank_and_its_results_need_no_sentence(tmp_path: Path) -> None:
     row = the_row(tmp_path, State(rows("mine", GAPS, TASKS), "", "", ""))
     assert state_of(row, 3) == "Score 100.00 (90 % interval 100.0 to 100.0), rank 1 of 3."

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, Known, board_of, rows
+from board_examples import GAPS, MEASURE, Known, board_of, failed, rows
 
 from harness.board import chance
 from harness.board.row import Row
+from harness.outcome import Outcome
 from harness.task.task_notes import N_PERMUTATIONS
 from harness.text import p_value_equation, p_value_text
 from scoring import adjusted_p_values, compare_with_chance, p_values
@@ -34,6 +35,13 @@ def test_they_are_adjusted_for_the_number_of_ranked_rows(single: Known) -> None:
     assert [row.adjusted_p_value for row in found] == expected
     assert [row.tasks["toy"].adjusted_p_value for row in found] == expected
     assert found[-1].p_value == found[0].p_value
+
+
+def test_a_score_that_is_0_because_of_a_timeout_is_compared_with_no_chance(known: Known) -> None:
+    late = [*rows("late", GAPS, [*known]), failed("late", "model_0", Outcome.TIMEOUT, max(known))]
+    row = board_of(late, known).rows[0]
+    assert (row.score, row.chance_level, row.excess, row.p_value) == (0, None, None, None)
+    assert [task.p_value is None for _, task in sorted(row.tasks.items())] == [False, True], "a task has its own"
 
 
 def test_many_rows_have_half_the_permutations(single: Known, monkeypatch: pytest.MonkeyPatch) -> None:

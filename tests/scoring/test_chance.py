@@ -38,6 +38,13 @@ def test_the_level_is_the_mean_over_permutations() -> None:
     assert found.excess == found.score - found.level
 
 
+def test_the_level_of_all_measures_without_ties_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    measure, gap, grid = random_task(np.random.default_rng(0)).arrays
+    first = compare_with_chance(measure, gap, grid, n_permutations=100)
+    monkeypatch.setattr("scoring.chance.official_scores", lambda *_: pytest.fail("computed again"))
+    assert compare_with_chance(gap, gap, grid, n_permutations=100).level == first.level
+
+
 def within_pairs(measure: list[float], groups: np.ndarray) -> Iterator[np.ndarray]:
     """Yield all 16 permutations of the measure within four groups of two models."""
     for swaps in np.ndindex(2, 2, 2, 2):

@@ -54,6 +54,23 @@ def test_the_same_value_matches_however_it_is_written(name: str, listed: list[An
     assert grid.codes.tolist() == [[0], [1]]
 
 
+def test_the_time_does_not_grow_with_the_square_of_the_number_of_values() -> None:
+    compared = []
+
+    class Text(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            compared.append(other)
+            return str.__eq__(self, other)
+
+    listed = [Text(f"value {number}") for number in range(1000)]
+    grid = Grid.from_hyperparameters({"h": listed}, {str(n): {"h": value} for n, value in enumerate(listed)})
+    assert grid.codes.ravel().tolist() == [*range(1000)]
+    assert len(compared) < 10_000
+
+
 def test_values_that_only_look_alike_stay_apart() -> None:
     listed: list[Any] = ["1_0", 10, "nan", "inf", 1, 11, 256.5]
     grid = Grid.from_hyperparameters({"h": listed}, {str(value): {"h": value} for value in listed})
