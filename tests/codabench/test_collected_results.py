@@ -19,6 +19,7 @@ from harness.codabench.results import KILLED, RECORDS
 from harness.format.archive import read_member
 from harness.outcome import Outcome
 from harness.records import Records
+from harness.submission import find_submission
 
 #: Values in the order of the gaps, and others.
 RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
@@ -143,6 +144,22 @@ def test_what_is_missing_is_no_value_and_failures_are_failures(export, collect, 
     export("dan", [None] * 8, outcome=Outcome.INFRA_ERROR, body="return 4.0")
     assert "dan: left out: exports/results/dan.zip: no calls were made" in collect().err
     assert sorted(board(bundled)) == [("ann", None), ("bob", None), ("carla", 0)]
+
+
+def test_a_result_whose_time_ended_before_the_last_task_counts(export, phases):
+    """The container requests the calls on all tasks before it makes the first call."""
+    file, settings = export("ann", RIGHT), phases[0]
+    columns = (
+        "submission, submission_digest, source, is_baseline, configuration, settings, deterministic, team, "
+        "description, paper, requested_at"
+    )
+    for task in ("second", "unknown"):
+        copy = f"insert into requests (task, {columns}) select '{task}', {columns} from requests where task = 'tiny'"
+        edited(file, RECORDS, executed(copy))
+    both = settings.model_copy(update={"tasks": settings.tasks | {"second": settings.tasks["tiny"]}})
+    rows, requests = collection.read_records(file, find_submission("exports/ann.zip", "ann"), both, {})
+    assert [row.value for row in rows] == RIGHT
+    assert [request.task for request in requests] == ["tiny", "second"]
 
 
 def edited(archive: Path, member: str, change: Callable[[Path], object]) -> None:
