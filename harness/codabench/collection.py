@@ -17,6 +17,7 @@ from pathlib import Path
 from sqlalchemy.exc import StatementError
 
 from harness.api.calls import Run, begin_run, open_records, record_calls
+from harness.board.versions import by_age
 from harness.codabench.competition import CodabenchCompetition, PlannedPhase, plan_phases, position_of
 from harness.codabench.downloads import RESULTS
 from harness.codabench.results import RECORDS
@@ -79,6 +80,7 @@ def collect(
         begin_run([], tasks_dir, list(settings.tasks), execution, progress) as run,
         open_records(run, results) as records,
     ):
+        last = {(one.submission, one.task): one for one in by_age(records.requests())}
         for submission in filter(None, found):
             result, known = directory / RESULTS / f"{submission.name}.zip", set[str]()
             try:
@@ -92,10 +94,8 @@ def collect(
                     broken.append(submission.name)
                 continue
             new = [row for row in rows if row.key not in known]
+            records.ask(_unasked(requests, last, is_proved=share > 0))  # first: the same command then adds the records
             records.add(*new)
-            if new:
-                unproved = [replace(one, description=f"{UNPROVED} {one.description}".strip()) for one in requests]
-                records.ask(requests if share else unproved)
             collected, added = collected + 1, added + len(new)
     if broken:
         raise UserErrors(*notes, f"{results}: has rows of {', '.join(broken)}; collect into another database")
@@ -163,12 +163,30 @@ def read_records(
             now, metadata = datetime.now(UTC), submission.metadata
             return evaluations, [
                 replace(
-                    request, submission=submission.name, source=submission.source, requested_at=now,
+                    request, submission=submission.name, source=submission.source, requested_at=now, merged_at=None,
                     deterministic=metadata.deterministic, **asdict(metadata.about),
                 ) for request in asked
             ]  # fmt: skip
     except (ValueError, TypeError, StatementError) as error:
         raise UserError(f"not records: {' '.join(str(error).split())[:200]}", file=result) from error
+
+
+def _unasked(
+    requests: Sequence[Request], last: Mapping[tuple[str, str], Request], *, is_proved: bool
+) -> Sequence[Request]:
+    """Return the requests to write; [] if they are already the submission's last (`last`: name and task -> request).
+
+    They are needed even if no record is new: the participant may have returned to an earlier version.
+    """
+    unproved = [replace(one, description=f"{UNPROVED} {one.description}".strip()) for one in requests]
+
+    def is_last(one: Request) -> bool:
+        old = last.get((one.submission, one.task))
+        return old is not None and replace(old, requested_at=one.requested_at) == one
+
+    if all(map(is_last, requests)) or (not is_proved and all(map(is_last, unproved))):
+        return []
+    return requests if is_proved else unproved
 
 
 @contextmanager

@@ -10,12 +10,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from organised import pack
+from organised import GOOD, pack
 from throwaway import GAPS
 
 import pgdl
 from harness.codabench import collection
 from harness.codabench.results import KILLED, RECORDS
+from harness.errors import UserError
 from harness.format.archive import read_member
 from harness.outcome import Outcome
 from harness.records import Records
@@ -97,6 +98,39 @@ def test_a_row_that_nobody_proved_says_so(export, collect):
     assert ended.code == 2
     assert "results.db: has rows of ann; collect into another database" in ended.err
     assert list(Path("site").iterdir()) == []
+
+
+def test_a_row_that_was_proved_later_no_longer_says_that_nobody_proved_it(export, collect, again):
+    export("ann", RIGHT)
+    for share, descriptions in (("0", [collection.UNPROVED]), ("1", [""]), ("0", [""])):
+        assert collect("--rerun", share).code == 0
+        with Records("results.db", read_only=True) as records:
+            assert [asked.description for asked in records.requests()] == descriptions
+
+
+def test_the_board_follows_a_participant_back_to_an_earlier_version(export, collect, bundled):
+    for values, body in ((RIGHT, GOOD), (WRONG, "return 2.0"), (RIGHT, GOOD)):
+        export("ann", values, body=body)
+        assert collect("--rerun", "0").code == 0
+    assert board(bundled) == [("ann", 100)]
+
+
+def test_what_was_interrupted_between_two_writes_is_completed_by_the_same_command(export, collect, monkeypatch, again):
+    export("ann", RIGHT)
+    insert, written = Records._insert, list[str]()
+
+    def fail_at_second(self, table, rows):
+        written.append(table.name)
+        if len(written) == 2:
+            raise UserError("interrupted")
+        insert(self, table, rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Records, "_insert", fail_at_second)
+        assert "interrupted" in collect().refusal()
+    assert collect().code == 0
+    with Records("results.db", read_only=True) as records:
+        assert (len(list(records.newest_of())), len(records.requests())) == (8, 1)
 
 
 @pytest.mark.parametrize(
