@@ -100,6 +100,36 @@ def test_a_row_that_nobody_proved_says_so(export, collect):
     assert list(Path("site").iterdir()) == []
 
 
+def test_a_later_submission_of_a_refused_participant_is_checked_anew(export, collect, bundled, again):
+    """The refused result stays refused, even if it is handed in again."""
+    for values, body, said in (
+        (WRONG, GOOD, "calls that were made again do not confirm it"), (RIGHT, "return 2.0", ""),
+        (WRONG, GOOD, "was refused before"),
+    ):  # fmt: skip
+        export("ann", values, body=body)
+        assert said in collect().err
+    assert board(bundled) == [("ann", 100)]
+
+
+def test_a_machine_that_fails_accuses_nobody(export, collect, bundled, again, monkeypatch):
+    export("ann", RIGHT)
+    export("bob", RIGHT, body="return 2.0")
+
+    right = collection.made_again
+
+    def fail(drawn, submission, *others):
+        made = right(drawn, submission, *others)
+        failed = {where: replace(row, outcome=Outcome.INFRA_ERROR, value=None) for where, row in made.items()}
+        return failed if submission.name == "bob" else made
+
+    with monkeypatch.context() as patched:
+        patched.setattr(collection, "made_again", fail)
+        ended = collect()
+    assert ended.code == 0
+    assert "bob: left out: the machine failed on tiny/model_" in ended.err
+    assert "2 submissions, 8 new calls" in collect().out
+
+
 def test_a_row_that_was_proved_later_no_longer_says_that_nobody_proved_it(export, collect, again):
     export("ann", RIGHT)
     for share, descriptions in (("0", [collection.UNPROVED]), ("1", [""]), ("0", [""])):
