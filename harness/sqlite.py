@@ -107,6 +107,10 @@ class StatementWatch:
         self.reason: BaseException | None = None  #: why the last statement was ended; None if it was not
         self._instructions, self._began_s = 0, time.thread_time()
 
+    def leave_out(self, seconds: float) -> None:
+        """Do not count processor time that was spent between two rows of the statement, by whoever reads them."""
+        self._began_s += seconds
+
     @contextmanager
     def reasons(self) -> Iterator[None]:
         """If this object ends a statement in the context, raise `reason` instead of the driver's error."""

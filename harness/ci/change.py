@@ -67,7 +67,8 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
     merged = {path: entry for path, entry in at_base.items() if path not in gone} | {p: at_head[p] for p in changed}
     after, refused = _named(merged, {alike(name): entry.path for name, entry in before.items()})
     refused = _plain({path: why for path, why in refused.items() if path in changed or path not in unnamed})
-    touched = {name: "changed" if name in before else "new" for name, entry in after.items() if entry.path in changed}
+    # A name may also pass to a file that the change leaves as it is, because the change removes the name's owner.
+    touched = {n: "changed" if n in before else "new" for n, entry in after.items() if entry != before.get(n)}
     gone_names = sorted(set(before) - set(after))
     renamed = _renamed({n: after[n] for n in touched if n not in before}, {n: before[n] for n in gone_names})
     touched |= dict.fromkeys(renamed, "renamed")

@@ -17,15 +17,18 @@ from pathlib import Path
 from sqlalchemy.exc import StatementError
 
 from harness.api.calls import Run, begin_run, open_records, record_calls
+from harness.board.versions import by_age
 from harness.codabench.competition import CodabenchCompetition, PlannedPhase, plan_phases, position_of
 from harness.codabench.downloads import RESULTS
 from harness.codabench.results import RECORDS
 from harness.codabench.settings import PhaseSettings
 from harness.credentials import Address
+from harness.digest import digest_of
 from harness.errors import UserError, UserErrors, writing
 from harness.execution.plan import KEY_COLUMNS, call_key
 from harness.format.archive import open_archive, read_member
 from harness.outcome import Outcome
+from harness.reading import read_text
 from harness.records import EVALUATIONS, Evaluation, Records, Request
 from harness.submission import Submission, find_submission
 from pgdl import Execution, Progress
@@ -33,6 +36,7 @@ from pgdl import Execution, Progress
 #: Maximum size of a database in bytes: of an empty database, and in addition for each call.
 MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
 
+MAX_REFUSED = 64 * 1024**2  #: maximum size of a file with the differences of refused results, in bytes
 UNPROVED = "Not run again by the organiser."  #: beginning of a submission's description if no calls were made again
 FEWEST = 8  #: minimum number of calls of a submission that are made again
 TOLERANCE = 1e-6  #: largest relative difference between values of the same call on different classes of machines
@@ -79,23 +83,23 @@ def collect(
         begin_run([], tasks_dir, list(settings.tasks), execution, progress) as run,
         open_records(run, results) as records,
     ):
+        last = {(one.submission, one.task): one for one in by_age(records.requests())}
         for submission in filter(None, found):
             result, known = directory / RESULTS / f"{submission.name}.zip", set[str]()
             try:
                 rows, requests = read_records(result, submission, settings, owners)
-                known = {ended.key for ended in records.ended([row.key for row in rows])}
+                ended = records.ended([row.key for row in rows])
+                known = {one.key for one in ended if one.outcome != Outcome.INFRA_ERROR}
                 progress.step(f"{submission.name}: some calls again")
                 proved += _prove(rows, share, submission, run, progress, result.with_suffix(".refused"))
             except UserError as error:
                 notes.append(f"{submission.name}: left out: {error}")
-                if known:
+                if known and not isinstance(error, _MachineError):
                     broken.append(submission.name)
                 continue
             new = [row for row in rows if row.key not in known]
+            records.ask(_unasked(requests, last, is_proved=share > 0))  # first: the same command then adds the records
             records.add(*new)
-            if new:
-                unproved = [replace(one, description=f"{UNPROVED} {one.description}".strip()) for one in requests]
-                records.ask(requests if share else unproved)
             collected, added = collected + 1, added + len(new)
     if broken:
         raise UserErrors(*notes, f"{results}: has rows of {', '.join(broken)}; collect into another database")
@@ -106,19 +110,29 @@ def collect(
     return CollectedResults(settings.name, collected, added, proved)
 
 
+class _MachineError(UserError):
+    """The machine failed at a call that was made again, which says nothing about the result."""
+
+
 def _prove(
     rows: Sequence[Evaluation], share: float, submission: Submission, run: Run, progress: Progress, refused: Path
 ) -> int:
     """Make some calls again, and return their number. Raise `UserError` if a value differs from its record.
 
-    The differences go into the file `refused`. While it exists, the submission is refused without new calls.
+    The differences go into the file `refused`, with the digest of the records. While it exists, these records are
+    refused without new calls; another result of the participant is not.
     """
-    if refused.exists():
+    digest = digest_of(sorted((row.key, repr(row.value).encode()) for row in rows))
+    if refused.exists() and digest in read_text(refused, MAX_REFUSED):
         raise UserError("was refused before", file=refused, remedy="remove this file to try again")
     drawn = draw(rows, share)
-    if drawn and (lines := differences(rows, drawn, made_again(drawn, submission, run, progress))):
-        with writing(refused):
-            refused.write_text("".join(f"{line}\n" for line in lines))
+    again = made_again(drawn, submission, run, progress) if drawn else {}
+    for one in again.values():
+        if one.outcome == Outcome.INFRA_ERROR:
+            raise _MachineError(f"the machine failed on {one.task}/{one.model}; run the same command again")
+    if lines := differences(rows, drawn, again):
+        with writing(refused), refused.open("a") as stream:
+            stream.write("".join(f"{line}\n" for line in (f"records {digest}", *lines)))
         raise UserError(f"{len(lines)} of {len(drawn)} calls that were made again do not confirm it", found=lines[0])
     return len(drawn)
 
@@ -154,18 +168,39 @@ def read_records(
             if not rows:
                 raise UserError("no calls were made")
             evaluations = [_renamed(row, submission.name) for row in rows]
-            asked = [request for request in records.requests() if request.submission == rows[0].submission]
-            if {request.task for request in asked} != {row.task for row in rows}:
+            asked = [
+                request for request in records.requests()
+                if request.submission == rows[0].submission and request.task in settings.tasks
+            ]  # fmt: skip
+            if not {row.task for row in rows} <= {request.task for request in asked}:  # time may end before a task
                 raise UserError("not every task has a request")
             now, metadata = datetime.now(UTC), submission.metadata
             return evaluations, [
                 replace(
-                    request, submission=submission.name, source=submission.source, requested_at=now,
+                    request, submission=submission.name, source=submission.source, requested_at=now, merged_at=None,
                     deterministic=metadata.deterministic, **asdict(metadata.about),
                 ) for request in asked
             ]  # fmt: skip
     except (ValueError, TypeError, StatementError) as error:
         raise UserError(f"not records: {' '.join(str(error).split())[:200]}", file=result) from error
+
+
+def _unasked(
+    requests: Sequence[Request], last: Mapping[tuple[str, str], Request], *, is_proved: bool
+) -> Sequence[Request]:
+    """Return the requests to write; [] if they are already the submission's last (`last`: name and task -> request).
+
+    They are needed even if no record is new: the participant may have returned to an earlier version.
+    """
+    unproved = [replace(one, description=f"{UNPROVED} {one.description}".strip()) for one in requests]
+
+    def is_last(one: Request) -> bool:
+        old = last.get((one.submission, one.task))
+        return old is not None and replace(old, requested_at=one.requested_at) == one
+
+    if all(map(is_last, requests)) or (not is_proved and all(map(is_last, unproved))):
+        return []
+    return requests if is_proved else unproved
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Claims: each run records in the database which calls it makes. Other runs on this database leave out these calls."""
 
+import os
 import secrets
 import threading
 import time
@@ -22,6 +23,8 @@ from harness.records.tables import METADATA
 BEAT_S, SILENCE_S = 5.0, 60.0
 
 SEARCH_S = 5.0  #: seconds between two searches for killed runs
+
+_RUNNING = set[str]()  #: runs of this process that have not ended; a run that has ended may have left its claims behind
 
 #: A row for each `pgdl run` in progress; the run deletes its row when it ends.
 RUNS = Table(
@@ -55,14 +58,16 @@ class Claims:
         self._heart = threading.Thread(target=self._beat, name="claims", daemon=True)
 
     def __enter__(self) -> Self:
+        _RUNNING.add(self._id)
         self._database.write(self._ensure_row)
         self._heart.start()
         return self
 
     def __exit__(self, *error: object) -> None:
+        _RUNNING.discard(self._id)
         self._over.set()
         self._heart.join()
-        with suppress(UserError):  # if the database fails now, other runs will release these claims
+        with suppress(UserError):  # then the next run of this process releases these claims, or any run after its end
             self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
@@ -111,7 +116,8 @@ class Claims:
 
     def _is_alive(self, run: str, where: str, process: int, started: str, beats: int) -> bool:
         if where == process_identity.process_scope():
-            return process_identity.start_time(process) == started
+            is_own = process == os.getpid()
+            return process_identity.start_time(process) == started and (run in _RUNNING or not is_own)
         known, seen_at = self._pulses.get(run, (-1, 0.0))
         if known != beats:
             self._pulses[run] = beats, seen_at = beats, time.monotonic()

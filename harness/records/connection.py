@@ -197,6 +197,18 @@ class Database:
             raise MovedError(self.name)
 
 
+@contextmanager
+def uncounted(connection: Connection) -> Iterator[None]:
+    """Within the context, do not count processor time as work of the connection's statement."""
+    watch: StatementWatch | None = connection.info.get(_WATCH)
+    began_s = time.thread_time()
+    try:
+        yield
+    finally:
+        if watch is not None:
+            watch.leave_out(time.thread_time() - began_s)
+
+
 def _identity(file: Path | None) -> tuple[int, int] | None:
     with suppress(OSError):
         if file is not None:

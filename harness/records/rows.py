@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.types import NullType
 
 from harness.errors import UserError
-from harness.records.connection import Database
+from harness.records.connection import Database, uncounted
 from harness.records.row_rules import Agreement, Rule, agreements_of, rule_of
 from harness.records.tables import Stored
 from harness.text import printable
@@ -47,7 +47,8 @@ def read(connection: Connection, query: Executable, table: Table, database: Data
             raise _first_wrong(connection, table, database)
         if not rows:
             return
-        yield from rows
+        with uncounted(connection):  # whoever uses the rows may take any time
+            yield from rows
 
 
 def _fit(

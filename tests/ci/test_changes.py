@@ -71,6 +71,18 @@ def test_touched_removed_and_renamed(repo, before, after, touched, removed, rena
     assert found.others == ()
 
 
+@pytest.mark.parametrize(
+    ("owner", "touched", "removed"),
+    [("a/complexity.py", {"a": "changed"}, ()), ("A.py", {"a": "new"}, ("A",))],
+    ids=["same name", "similar name"],
+)
+def test_who_gets_the_name_of_a_removed_submission_is_touched(repo, owner, touched, removed):
+    """At the base, the file was refused because of its name, and so was never evaluated."""
+    found = change(repo, A | {f"submissions/{owner}": NEW}, A)
+    assert (found.touched, found.removed, found.untouched) == (touched, removed, set())
+    assert found.overwritten == [owner[0]]
+
+
 def test_what_others_changed_in_the_meantime_is_not_of_the_change(repo):
     meanwhile = BASE | {"submissions/a.py": NEW, "submissions/theirs.py": NEW}
     found = change(repo, meanwhile, BASE | {"submissions/mine.py": NEW}, origin=BASE)

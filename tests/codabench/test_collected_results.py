@@ -10,15 +10,17 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from organised import pack
+from organised import GOOD, pack
 from throwaway import GAPS
 
 import pgdl
 from harness.codabench import collection
 from harness.codabench.results import KILLED, RECORDS
+from harness.errors import UserError
 from harness.format.archive import read_member
 from harness.outcome import Outcome
 from harness.records import Records
+from harness.submission import find_submission
 
 #: Values in the order of the gaps, and others.
 RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
@@ -98,6 +100,69 @@ def test_a_row_that_nobody_proved_says_so(export, collect):
     assert list(Path("site").iterdir()) == []
 
 
+def test_a_later_submission_of_a_refused_participant_is_checked_anew(export, collect, bundled, again):
+    """The refused result stays refused, even if it is handed in again."""
+    for values, body, said in (
+        (WRONG, GOOD, "calls that were made again do not confirm it"), (RIGHT, "return 2.0", ""),
+        (WRONG, GOOD, "was refused before"),
+    ):  # fmt: skip
+        export("ann", values, body=body)
+        assert said in collect().err
+    assert board(bundled) == [("ann", 100)]
+
+
+def test_a_machine_that_fails_accuses_nobody(export, collect, bundled, again, monkeypatch):
+    export("ann", RIGHT)
+    export("bob", RIGHT, body="return 2.0")
+
+    right = collection.made_again
+
+    def fail(drawn, submission, *others):
+        made = right(drawn, submission, *others)
+        failed = {where: replace(row, outcome=Outcome.INFRA_ERROR, value=None) for where, row in made.items()}
+        return failed if submission.name == "bob" else made
+
+    with monkeypatch.context() as patched:
+        patched.setattr(collection, "made_again", fail)
+        ended = collect()
+    assert ended.code == 0
+    assert "bob: left out: the machine failed on tiny/model_" in ended.err
+    assert "2 submissions, 8 new calls" in collect().out
+
+
+def test_a_row_that_was_proved_later_no_longer_says_that_nobody_proved_it(export, collect, again):
+    export("ann", RIGHT)
+    for share, descriptions in (("0", [collection.UNPROVED]), ("1", [""]), ("0", [""])):
+        assert collect("--rerun", share).code == 0
+        with Records("results.db", read_only=True) as records:
+            assert [asked.description for asked in records.requests()] == descriptions
+
+
+def test_the_board_follows_a_participant_back_to_an_earlier_version(export, collect, bundled):
+    for values, body in ((RIGHT, GOOD), (WRONG, "return 2.0"), (RIGHT, GOOD)):
+        export("ann", values, body=body)
+        assert collect("--rerun", "0").code == 0
+    assert board(bundled) == [("ann", 100)]
+
+
+def test_what_was_interrupted_between_two_writes_is_completed_by_the_same_command(export, collect, monkeypatch, again):
+    export("ann", RIGHT)
+    insert, written = Records._insert, list[str]()
+
+    def fail_at_second(self, table, rows):
+        written.append(table.name)
+        if len(written) == 2:
+            raise UserError("interrupted")
+        insert(self, table, rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Records, "_insert", fail_at_second)
+        assert "interrupted" in collect().refusal()
+    assert collect().code == 0
+    with Records("results.db", read_only=True) as records:
+        assert (len(list(records.newest_of())), len(records.requests())) == (8, 1)
+
+
 @pytest.mark.parametrize(
     ("here", "machine", "differ"),
     [
@@ -143,6 +208,22 @@ def test_what_is_missing_is_no_value_and_failures_are_failures(export, collect, 
     export("dan", [None] * 8, outcome=Outcome.INFRA_ERROR, body="return 4.0")
     assert "dan: left out: exports/results/dan.zip: no calls were made" in collect().err
     assert sorted(board(bundled)) == [("ann", None), ("bob", None), ("carla", 0)]
+
+
+def test_a_result_whose_time_ended_before_the_last_task_counts(export, phases):
+    """The container requests the calls on all tasks before it makes the first call."""
+    file, settings = export("ann", RIGHT), phases[0]
+    columns = (
+        "submission, submission_digest, source, is_baseline, configuration, settings, deterministic, team, "
+        "description, paper, requested_at"
+    )
+    for task in ("second", "unknown"):
+        copy = f"insert into requests (task, {columns}) select '{task}', {columns} from requests where task = 'tiny'"
+        edited(file, RECORDS, executed(copy))
+    both = settings.model_copy(update={"tasks": settings.tasks | {"second": settings.tasks["tiny"]}})
+    rows, requests = collection.read_records(file, find_submission("exports/ann.zip", "ann"), both, {})
+    assert [row.value for row in rows] == RIGHT
+    assert [request.task for request in requests] == ["tiny", "second"]
 
 
 def edited(archive: Path, member: str, change: Callable[[Path], object]) -> None:

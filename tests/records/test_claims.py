@@ -72,6 +72,18 @@ def test_what_a_killed_run_had_claimed_is_free_at_once(location):
         assert claims.take(["a", "b"]) == {"a", "b"}
 
 
+def test_what_a_run_could_not_release_is_free_for_the_next_run_of_its_process(location):
+    """In a notebook, the process goes on after the database has failed."""
+    with Records(location) as records:
+        with Claims(records) as first:
+            first.take(["a", "b"])
+            execute(location, "alter table runs rename to away")
+        execute(location, "alter table away rename to runs")
+        with Claims(records) as second, Claims(records) as third:
+            assert second.take(["a"]) == {"a"}
+            assert third.take(["a", "b"]) == {"b"}
+
+
 def is_written(writer: RecordWriter, row: Evaluation) -> bool:
     writer.add(row)
     writer.flush()

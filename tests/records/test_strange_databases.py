@@ -144,6 +144,20 @@ def test_a_statement_has_a_deadline(file: Path, monkeypatch: pytest.MonkeyPatch)
     )
 
 
+def test_who_reads_the_rows_may_take_any_time_for_each(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The deadline is for the database's work, not for the reader's."""
+    with Records(str(file)) as records:
+        records.add(*(evaluation(model=f"model_{number}") for number in range(1, 500)))
+    monkeypatch.setattr(sqlite, "LOOK", 10)
+    worked_s, read = 0.0, []
+    monkeypatch.setattr("harness.sqlite.time.thread_time", lambda: worked_s)
+    with Records(str(file), read_only=True) as records:
+        for row in records.whole_of():
+            read.append(row.model)
+            worked_s += sqlite.DEADLINE_S
+    assert len(read) == 500
+
+
 class StoppedError(KeyboardInterrupt):
     """Raised by the handler of a signal."""
 
