@@ -75,8 +75,13 @@ def home_needed(variable: str) -> Iterator[None]:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Lock a file within the context. The file is created if necessary, and is not removed."""
-    with file.open("wb") as stream:
+    """Lock a file of the cache within the context. The file is created if necessary, and is not removed.
+
+    Raise `UserError` if the file cannot be opened, for instance because the cache belongs to another user.
+    """
+    with ExitStack() as stack:
+        with writing(file, remedy=f"name another cache by {VARIABLE}"):
+            stream = stack.enter_context(file.open("wb"))
         lock_descriptor(stream.fileno())
         yield
 

@@ -142,9 +142,9 @@ class _WholeCalls:
                 place = place_of(done.call)
                 if self._is_hasty and done.result.outcome is Outcome.TIMEOUT:
                     self.stopped[place] = done.result.call_wall_s
-                    self.ended.pop(place, None)  # if only one of the two calls was stopped
+                    self.ended.pop(place, None)  # of the two calls, perhaps only this one was stopped
                 elif place in self.ended:
                     self.again = done
-                else:
+                elif place not in self.stopped:
                     self.ended[place] = done
                     self._seen(done)

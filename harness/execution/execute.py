@@ -80,7 +80,9 @@ class _Execution:
                 self._writer.flush()
             elif self._elsewhere:
                 self._wait_for_others()
-            elif not self._waiting:
+            elif self._waiting:  # the executor has no room, for instance because a cluster has lost all machines
+                self._dispatch.next(NEXT_CALL_S)
+            else:
                 return
 
     def _queue(self, calls: Sequence[PlannedCall]) -> None:

@@ -37,6 +37,9 @@ BLAMED = 0.5
 #: Part of the message about a worker that SIGKILL ended: the harness cannot see which process sent the signal.
 FROM_OUTSIDE = "by itself or from outside; if from outside, pgdl run --force repeats the call"
 
+#: Suffix of messages about the time before the call.
+NOT_CALLED = " before the measure was called"
+
 #: Outcomes after which the worker can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 
@@ -56,7 +59,7 @@ class Call:
         self._peak = 0
         self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
-        self._phase = " before the measure was called"  #: suffix of messages; empty once the measure is called
+        self._phase = NOT_CALLED  #: suffix of messages; empty once the measure is called
         self._deadline: Deadline | None = None  #: deadline of the current measure
         self._place = ""  #: path of the submission's directory inside the sandbox
         self._result = CallResult(Outcome.INFRA_ERROR)
@@ -100,6 +103,7 @@ class Call:
         With `keep`, the worker is not killed after an outcome in `HARMLESS`, so it can run another measure. Raise
         `StoppedError` as soon as the run is being stopped.
         """
+        self._phase = NOT_CALLED
         try:
             self._load(seed, module)
             ended = self._timed(clock)
@@ -108,7 +112,7 @@ class Call:
         if not keep or ended.outcome not in HARMLESS:
             return self.finish(ended)
         result = self._report(ended)
-        self._result = replace(self._result, startup_wall_s=0.0)  # the next measure reuses the running worker
+        self._result = CallResult(Outcome.INFRA_ERROR, environment=result.environment)  # of the next measure
         self._peak = 0
         return result
 

@@ -20,6 +20,7 @@ from filelock import lock_descriptor
 
 from harness import children
 from harness.cache import cache_directory, locked
+from harness.errors import UserError
 from harness.sandbox.job import Limits
 
 PREFIX = "pgdl-run-"
@@ -96,6 +97,8 @@ class RunGroup:
                     self._path, self._lock = _create(parent)
             except OSError as error:
                 problem = f"{error.filename or parent}: {error.strerror}"
+            except UserError as error:  # about the cache
+                problem = str(error)
             else:
                 return
         raise NoCgroupError(problem)

@@ -152,7 +152,10 @@ def _open_lock(directory: Path) -> int:
 
 def _remove_abandoned(root: Path) -> None:
     for directory in (path for path in root.iterdir() if path.is_dir()):
-        descriptor = _open_lock(directory)
+        try:
+            descriptor = _open_lock(directory)
+        except OSError:  # another user's, perhaps of root
+            continue
         try:
             is_used = not lock_descriptor(descriptor, blocking=False)
         finally:

@@ -18,6 +18,7 @@ from in_process import Pgdl
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
 from harness.cli.check import command
 from harness.cli.check_table import LINES, CallTable, print_outputs
+from harness.execution.budget import TimeBudget
 from harness.execution.check import Trial
 from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
@@ -131,6 +132,13 @@ def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
     overhead = (9.0 - 6.0 / workers) / 3
     assert expected.seconds == pytest.approx(3.0 + 8 * 2.0 / workers + 8 * overhead)
     assert (expected.models, expected.at_risk) == (8, 0)
+
+
+@pytest.mark.parametrize(("budget", "at_risk"), [(TimeBudget.EACH, 8), (TimeBudget.AVERAGE, 1)])
+def test_of_calls_that_share_a_budget_those_that_do_not_fit_are_at_risk(budget: TimeBudget, at_risk: int) -> None:
+    """Eight calls of 2 s take 16 s. Of a budget of 8 x 2.4 s, a cautious forecast counts on 15.4 s."""
+    settings = replace(SETTINGS, time_limit_s=2.4, time_budget=budget)
+    assert forecast(trial(DIFFERENT, OK), settings, 1).at_risk == at_risk
 
 
 def test_commands_of_github_are_off_while_the_submission_is_spoken_of(pgdl: Pgdl, folder: Path) -> None:

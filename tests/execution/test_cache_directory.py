@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cache import cache_directory
+from harness.cache import cache_directory, locked
 from harness.errors import UserError
 
 
@@ -40,3 +40,8 @@ def test_a_place_that_cannot_be_used_is_the_users_to_mend(tmp_path: Path, monkey
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "file"))
     with pytest.raises(UserError, match="PGDL_CACHE"):
         cache_directory("staged")
+
+
+def test_a_cache_of_another_user_is_the_users_to_replace(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"cannot be written: .*; name another cache by PGDL_CACHE"), locked(tmp_path):
+        """A directory cannot be opened for writing, as a file of another user cannot."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -48,6 +49,20 @@ def test_what_fails_half_way_is_not_there() -> None:
     with pytest.raises(UserError, match="cannot be kept: No space left on device; free some space"):
         cache.add("model", "a", fail)
     assert cache.entry("model", "a") is None
+
+
+def test_what_a_killed_process_left_behind_goes_when_its_entry_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(directory: Path) -> None:
+        write(directory)
+        raise KeyboardInterrupt
+
+    cache = Cache()
+    with monkeypatch.context() as killed:
+        killed.setattr(shutil, "rmtree", lambda *_, **__: None)  # a killed process removes nothing
+        with pytest.raises(KeyboardInterrupt):
+            cache.add("data", "a", fail)
+    path = cache.add("data", "a", write)
+    assert [one for one in path.parent.iterdir() if one.suffix != ".lock"] == [path]
 
 
 def test_the_least_recently_used_goes_when_there_are_too_many_bytes() -> None:

@@ -90,6 +90,16 @@ def test_where_a_worker_does_not_start_every_call_of_a_batch_says_so(local: Loca
     assert len(done) == 2
 
 
+def test_a_call_that_was_not_made_has_no_times_of_an_earlier_call_in_its_sandbox(local: Local) -> None:
+    done = list(make(local, plan(local, "returns 1", "fails to load", baselines=True)))
+    (failed,) = [one.result for one in done if one.call.submission.name == "s1"]
+    assert failed.outcome is Outcome.INFRA_ERROR
+    assert (failed.call_wall_s, failed.call_cpu_s, failed.load_wall_s) == (0.0, 0.0, 0.0)
+    (made,) = [one.result for one in done if one.call.submission.name == "s0"]
+    assert made.call_wall_s > 0
+    assert failed.environment == made.environment
+
+
 def test_an_error_of_the_harness_reaches_whoever_waits(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(self: Model, directory: Path) -> None:
         raise OSError(28, "No space left on device")

@@ -1,18 +1,20 @@
 """Tests of conclusions about whole calls from calls on parts of the training data."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
-from harness.execution.order import FinishedCall
+from harness.execution.check import try_submission
+from harness.execution.order import FinishedCall, Inputs, Order
 from harness.execution.partial_calls import CallOnPart, CallsOnParts
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.task.data import TrainingData
 from harness.task.selection import select_examples
 from harness.task.task import Task
-from tests.execution.planned_things import NOWHERE, NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
+from tests.execution.planned_things import NOWHERE, NOWHERE_TO_RUN, SETTINGS, Nowhere, make_submission, make_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -76,3 +78,29 @@ def test_a_part_has_examples_at_even_distances_and_a_digest_of_its_own(tmp_path)
     assert inputs[:, 0].tolist() == [0, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99]
     assert np.bincount(labels).tolist() == [3, 3, 3, 3]
     assert (part.n_samples, len({task.data.digest, part.digest, other.digest})) == (12, 3)
+
+
+class Scripted(Nowhere):
+    """An executor that answers the first calls with these outcomes, and later calls with OK, each after 1 s."""
+
+    def __init__(self, *outcomes: Outcome) -> None:
+        super().__init__()
+        self.outcomes, self.orders = list(outcomes), list[Order]()
+
+    def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+        self.orders += orders
+
+    def next(self, timeout_s: float) -> FinishedCall[int]:
+        outcome = self.outcomes.pop(0) if self.outcomes else Outcome.OK
+        result = CallResult(outcome, 1.0 if outcome is Outcome.OK else None, call_wall_s=1.0)
+        return FinishedCall(self.orders.pop(0).number, result, NOW, {}, "bubblewrap/fast")
+
+
+@pytest.mark.parametrize("outcomes", [(Outcome.TIMEOUT, Outcome.OK), (Outcome.OK, Outcome.TIMEOUT)])
+def test_if_only_one_of_the_first_two_calls_ends_in_time_both_give_way_to_parts(outcomes, tmp_path) -> None:
+    np.save(tmp_path / "inputs.npy", np.zeros((200, 3), np.float32))
+    np.save(tmp_path / "labels.npy", np.zeros(200, np.int32))
+    task = Task("toy", make_task(2).models, TrainingData(NOWHERE, tmp_path, "data"), reference=None)
+    trial = try_submission(make_submission(), [task], SETTINGS, Scripted(*outcomes), None, patience_s=25.0)
+    assert (trial.passed, trial.repeatable, len(trial.done)) == (True, True, 2)
+    assert set(trial.partial) == {("toy", "model_0"), ("toy", "model_1")}

@@ -102,6 +102,32 @@ def test_a_retried_timeout_is_made_once(records: Records) -> None:
     assert [order.key for order in made] == [call.key]
 
 
+def test_a_run_lets_an_executor_without_room_look_for_machines(records: Records) -> None:
+    """A cluster that has lost all machines between two calls looks for others only in `next`."""
+    made: list[Order] = []
+
+    class Lost(Nowhere):
+        asked = looked = 0
+
+        @property
+        def wanted(self) -> int:
+            self.asked += 1
+            assert self.asked < 100, "the run only asks whether there is room"
+            return int(self.looked > 2)
+
+        def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+            made.extend(orders)
+
+        def next(self, timeout_s: float) -> FinishedCall[int] | None:
+            self.looked += 1
+            if not made:
+                return None
+            return FinishedCall(made.pop().number, CallResult(Outcome.OK, 1.0), datetime.now(UTC), {}, "fresh")
+
+    missing = plan(records, make_submission(), make_task(3))
+    assert [row.outcome for row in execute(missing, Lost(), records, print, print)] == ["OK"] * 3
+
+
 def test_models_that_swap_their_names_are_called_again(records: Records) -> None:
     """Records have the names of models: old records would give each model the value of another model."""
     for call in plan(records, make_submission(), make_task(2)).calls:

@@ -112,6 +112,12 @@ def test_what_a_killed_run_left_behind_is_removed_by_the_next_one() -> None:
         assert not left.exists()
 
 
+def test_what_a_killed_run_of_another_user_left_behind_hinders_no_run(cache: Path) -> None:
+    (cache / "staged" / "left" / "lock").mkdir(parents=True)  # cannot be opened, as a lock of another user
+    with Staging() as staging:
+        assert staging.stage("model", write).is_dir()
+
+
 def test_what_another_run_is_using_stays() -> None:
     with another_run() as (_, used):
         with Staging():

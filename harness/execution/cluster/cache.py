@@ -51,6 +51,8 @@ class Cache:
         with locked(path.with_suffix(".lock")):  # only one process writes
             if (found := self.entry(kind, digest)) is not None:
                 return found
+            for left in self._root.glob(f"{path.name}.*.partial"):  # by a process that was killed while it wrote
+                shutil.rmtree(left, ignore_errors=True)
             partial = self._root / f"{path.name}.{secrets.token_hex(4)}.partial"
             remedy = "free some space, or name another cache by PGDL_CACHE"
             try:
