@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from keras_files import (
 from PIL import Image
 
 from harness.directory_lock import locked_directory
+from harness.errors import UserError
 from harness.format.shards import write_shards
 from harness.importer import run
 from harness.task import workplace
@@ -257,3 +259,19 @@ def test_images_by_class(folder):
     np.testing.assert_array_equal(examples.labels, [0, 0, 1, 1])
     grey = np.concatenate(list(read_examples("images", "train", (5, 6, 1)).parts(3)))
     assert grey.shape == (4, 5, 6, 1)
+
+
+def test_a_class_without_test_images_leaves_the_numbers_of_the_others(tmp_path):
+    for folder in ("train/cat", "train/dog", "train/eel", "test/cat", "test/eel", "more/eel", "more/fox"):
+        (tmp_path / folder).mkdir(parents=True)
+        Image.new("L", (2, 2)).save(tmp_path / folder / "0.png")
+    model = SimpleNamespace(architecture=SimpleNamespace(input_shape=(2, 2, 1)), row=SimpleNamespace(exported=None))
+
+    def labels(test):
+        order = run.ImportOrder(tmp_path, str(tmp_path / "train"), str(tmp_path / test), tmp_path, "images")
+        parts = run._write_data(order, tmp_path / f"{test}_task", tmp_path / f"{test}_arrays", [model], 3)
+        return [np.load(directory / "labels.npy").tolist() for directory in parts.values()]
+
+    assert labels("test") == [[0, 1, 2], [0, 2]]
+    with pytest.raises(UserError, match="more/fox: class: expected a class of the training images, found a new class"):
+        labels("more")
