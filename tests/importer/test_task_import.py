@@ -18,6 +18,7 @@ from keras_files import (
     write_table,
 )
 from PIL import Image
+from stored import stored
 
 from harness.directory_lock import locked_directory
 from harness.errors import UserError
@@ -96,6 +97,14 @@ def test_layers_of_any_name(folder, computed, imported, names):
     task.models[0].write_canonical(folder)
     found = [array.tolist() for array in np.load(folder / "weights.npz").values()]
     assert found == [array.tolist() for layer in weights_of(1, 4, 0) for array in layer]
+
+
+def test_a_list_of_layers_may_state_the_version_of_keras_that_wrote_it(tmp_path):
+    layers = [{"layer_name": "Dense", "units": 3, "activation": "hard_sigmoid"}, {"layer_name": "Dense", "units": 3}]
+    content = {"model_config": layers, "input_shape": [4], "keras_version": "2.15.0"}
+    (tmp_path / "config.json").write_text(json.dumps(content))
+    (tmp_path / "weights.h5").write_bytes(b"\0")
+    assert stored(tmp_path, "config.json", "weights.h5").config == content
 
 
 @pytest.mark.usefixtures("computed")
