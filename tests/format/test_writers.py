@@ -267,6 +267,12 @@ def test_permutations_stand_around_them(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_padding_in_one_dimension_has_no_setting_that_keras_2_does_not_know() -> None:
+    layers = [layer("ZeroPadding1D", padding=[1, 1], data_format="channels_first"), layer("Flatten")]
+    _, padding, *_ = canonical(listed(*layers, shape=(3, 8)))
+    assert padding == {"class_name": "ZeroPadding1D", "config": {"padding": [1, 1]}}
+
+
 def test_layers_with_the_channels_last_are_left_alone(tmp_path: Path) -> None:
     assert order_of(tmp_path, "channels_last") == [
         ("Conv2D", "channels_last"), ("Dropout", None), ("GlobalAveragePooling2D", "channels_last"), ("Dense", None),
