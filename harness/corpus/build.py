@@ -193,7 +193,7 @@ class Build:
     def _trainer(self, slot: int) -> Process:
         gpus = find_gpus()
         gpu = gpus[slot % len(gpus)].uuid if gpus else False
-        arguments = str(self.recipe.file.absolute()), str(self.building.absolute())
+        arguments = str(self.recipe.file.absolute()), self.recipe.digest, str(self.building.absolute())
         return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, own_data=True)
 
     def hide(self) -> None:

@@ -1,4 +1,4 @@
-"""The program that trains models. Its arguments are the file of a recipe and the directory of the unfinished task.
+"""The program that trains models. Its arguments are the file of a recipe, its digest, and the directory of the build.
 
 - On `{"job": "look"}`, it refuses images that are too small for a network of the recipe. The answer
   `{"notes": [...]}` has notes on the data.
@@ -42,9 +42,16 @@ from scoring.streams import stream_seed
 N_SHARDS = 3
 
 
-def prepare(_runtime: str, recipe: str, directory: str) -> Program:
-    """Load the data of a recipe, and return the function that answers questions."""
-    return Trainer(read_recipe(Path(recipe)), Path(directory)).work
+def prepare(_runtime: str, file: str, digest: str, directory: str) -> Program:
+    """Load the data of a recipe, and return the function that answers questions.
+
+    Raise `UserError` if the recipe in `file` does not have this digest: it was changed after the build began.
+    """
+    recipe = read_recipe(Path(file))
+    if recipe.digest != digest:
+        remedy = "undo the change to continue, or build the new recipe under another name or --output"
+        raise UserError("changed during the build", file=file, remedy=remedy)
+    return Trainer(recipe, Path(directory)).work
 
 
 class Trainer:

@@ -82,9 +82,12 @@ def channels_last(definition: dict[str, Any]) -> ChannelsLast | None:
         return None
     axes = range(1, int(match[2]) + 2)  # channels, then spatial axes
     has_places = not class_name.startswith("Global") or bool(config.get("keepdims"))
+    # ZeroPadding1D of Keras 2 has no such setting: its channels are always last
+    order = {} if class_name == "ZeroPadding1D" else {"data_format": "channels_last"}
+    others = {name: value for name, value in config.items() if name != "data_format"}
     return ChannelsLast(
         _permutation([*axes[1:], axes[0]]),
-        {"class_name": class_name, "config": {**config, "data_format": "channels_last"}},
+        {"class_name": class_name, "config": {**others, **order}},
         _permutation([axes[-1], *axes[:-1]]) if has_places else None,
     )
 

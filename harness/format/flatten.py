@@ -139,7 +139,9 @@ class _Flattener:
         class_name, config = layer["class_name"], settings_of(layer)
         if class_name == "InputLayer":
             return None
-        is_trained = is_trained and config.get("trainable", True) is not False
+        # in files of Keras 2, the order of weights does not depend on the setting of an outermost nested model itself
+        if not (is_model(class_name) and len(path) == 1 and self.writer.major == 2):
+            is_trained = is_trained and config.get("trainable", True) is not False
         if is_model(class_name):
             self.has_models = True
             model = self.read(layer, path, f"{group}/", is_trained=is_trained)

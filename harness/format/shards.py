@@ -227,10 +227,10 @@ def _require_plain(sample: Sample, shape: tuple[int, ...]) -> None:
 
 
 def write_shards(directory: Path, inputs: NDArray[Any], labels: NDArray[Any], n_shards: int = 2) -> None:
-    """Write inputs (n, ...) as float32 and labels (n,) as int32, in this order, divided among `n_shards` files."""
+    """Write inputs (n, ...) as float32 and labels (n,) as int32, in this order, to up to `n_shards` files."""
     directory.mkdir(parents=True, exist_ok=True)
     inputs, labels = np.asarray(inputs, np.float32), np.asarray(labels, np.int32)
-    for number, part in enumerate(np.array_split(np.arange(len(inputs)), n_shards)):
+    for number, part in enumerate(np.array_split(np.arange(len(inputs)), min(n_shards, len(inputs)))):
         payloads = [example(inputs=tensor(inputs[i]), output=tensor(labels[i])) for i in part]
         write_records(directory / shard_name(number), payloads)
 

@@ -42,6 +42,7 @@ class Examples:
     shape: tuple[int, ...]  #: shape of all inputs, (n, ...)
     labels: NDArray[Any]  #: integers (n,) or (n, 1), or one-hot (n, classes)
     parts: Callable[[int], Iterator[NDArray[Any]]]  #: yields the inputs in arrays of up to a given number of examples
+    classes: tuple[str, ...] = ()  #: names of the classes in the order of their labels, if directories name them
 
 
 def of_arrays(source: str, inputs: NDArray[Any], labels: NDArray[Any]) -> Examples:
@@ -64,6 +65,21 @@ def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Exam
         return (np.moveaxis(part, 1, -1) for part in examples.parts(size))
 
     return replace(examples, shape=(*examples.shape[:1], *input_shape), parts=parts)
+
+
+def with_labels_of(examples: Examples, classes: tuple[str, ...]) -> Examples:
+    """Number the classes of test images as those of the training images, whose names are `classes`.
+
+    If directories do not name both, the examples are returned unchanged. Raises `UserError` for a class without
+    training images.
+    """
+    if not examples.classes or not classes:
+        return examples
+    if unknown := [name for name in examples.classes if name not in classes]:
+        where, found = Path(examples.source, unknown[0]), "a new class"
+        raise UserError("class", file=where, expected="a class of the training images", found=found)
+    numbers = np.array([classes.index(name) for name in examples.classes], np.int32)
+    return replace(examples, labels=numbers[examples.labels], classes=classes)
 
 
 def write_arrays(
@@ -185,6 +201,7 @@ def _of_directory(path: Path, input_shape: tuple[int, ...]) -> Examples:
     return Examples(
         str(path), (len(images), *input_shape), labels,
         lambda size: _stacked(read_images(images, input_shape), input_shape, path, size),
+        tuple(dict.fromkeys(image.parent.name for image, _ in images)),
     )  # fmt: skip
 
 

@@ -24,8 +24,10 @@ from harness.format.writer import VERSION
 from harness.importer.table import ImportedRow
 from harness.reading import open_regular, read_regular
 
-#: Parts of Keras' JSON that describe the model itself.
-_PARTS = ("module", "class_name", "config", "registered_name", "build_config", VERSION)
+#: Parts of Keras' JSON, or of a list of layers, that describe the model itself.
+_PARTS = (
+    "module", "class_name", "config", "registered_name", "build_config", "model_config", "input_shape", VERSION,
+)  # fmt: skip
 
 _ZIP = b"PK"
 

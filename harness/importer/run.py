@@ -28,7 +28,7 @@ from harness.format.reference import reference_entry, write_reference
 from harness.format.shards import write_shards
 from harness.format.weights import write_weights
 from harness.importer.completeness import notes_on_grid
-from harness.importer.data import Examples, read_examples, with_channels_last, write_arrays
+from harness.importer.data import Examples, read_examples, with_channels_last, with_labels_of, write_arrays
 from harness.importer.exported import translated_rows
 from harness.importer.model import StoredModel
 from harness.importer.stated import Stated
@@ -174,12 +174,15 @@ def _write_data(
     The parts are `train` and, if there are test data, `test`.
     """
     arrays, shape = {}, models[0].architecture.input_shape
+    classes: tuple[str, ...] = ()
     are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
         if source is None:
             continue
         arrays[part] = place / part
         examples = source if isinstance(source, Examples) else read_examples(source, part, shape)
+        examples = with_labels_of(examples, classes)
+        classes = examples.classes
         if are_exported:
             examples = with_channels_last(examples, shape)
         count = write_arrays(examples, arrays[part], shape, n_outputs, order.divisor)

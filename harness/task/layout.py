@@ -22,6 +22,7 @@ from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST,
 from harness.format.mark import find_marks, is_hidden
 from harness.hints import did_you_mean
 from harness.names import as_names
+from harness.reading import own_path
 from harness.shell import typed
 from harness.task import DEFAULT_DIRECTORY
 
@@ -87,7 +88,8 @@ class TaskDirectory:
         self._is_task = here.parent.name == INPUTS
         self._half = half_fetched(here.parent.parent if self._is_task else here.parent if here.name == INPUTS else root)
         self._builds = unfinished_tasks(root)
-        tasks = {path.resolve().name: path for path in _task_directories(root)}
+        # a link has its own name: two links may lead to tasks of one name
+        tasks = {own_path(path).name: path for path in _task_directories(root)}
         self.tasks = []
         for name, path in tasks.items():
             places = _reference_directories(path)
@@ -253,7 +255,7 @@ def _reference_directories(task: Path) -> list[Path]:
 
 def _references(root: Path) -> dict[str, Path]:
     if _exists(root / REFERENCE):
-        return {root.resolve().name: root / REFERENCE}
+        return {own_path(root).name: root / REFERENCE}
     directories = [*visible_directories(root / REFERENCES), *visible_directories(root)]
     return {directory.name: directory / REFERENCE for directory in directories if _exists(directory / REFERENCE)}
 

@@ -13,6 +13,7 @@ from harness.corpus.build import Build
 from harness.corpus.families import vgg
 from harness.corpus.network import training_network
 from harness.corpus.recipe import Stop, Training, read_recipe
+from harness.corpus.trainer import prepare
 from harness.corpus.training import DivergedError, train
 from harness.errors import UserError
 from harness.shipped import shipped_directory
@@ -127,6 +128,15 @@ def test_a_trainer_that_is_killed_costs_only_its_model(tmp_path: Path, monkeypat
     _, *events = build.train([0, 1], workers=1)
     assert [(event.cell, event.kind) for event in events] == [(0, "failed"), (1, "done")]
     assert events[0].details == {"message": "the process ended with SIGKILL, because memory was short"}
+
+
+def test_a_recipe_that_is_changed_meanwhile_trains_no_model(tmp_path: Path) -> None:
+    recipe = tmp_path / "half.toml"
+    recipe.write_text(RECIPE)
+    digest = read_recipe(recipe).digest
+    recipe.write_text(RECIPE.replace("[16, 32]", "[32, 64]"))
+    with pytest.raises(UserError, match=r"half\.toml: changed during the build; undo the change to continue"):
+        prepare("tensorflow", str(recipe), digest, str(tmp_path))
 
 
 @pytest.mark.rest

@@ -208,6 +208,35 @@ def test_weights_of_virtual_batches_have_one_axis(tmp_path: Path) -> None:
         read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (1, 1, 1, 2, 1)))
 
 
+@pytest.mark.parametrize(("version", "order"), [("2.15.0", [0, 1, 4, 5, 2, 3, 6, 7]), ("3.10.0", [*range(8)])])
+def test_layers_that_were_thawed_in_a_frozen_model_have_their_own_weights(
+    version: str, order: list[int], tmp_path: Path
+) -> None:
+    """Keras 2 stores the trained weights of all layers first, Keras 3 layer after layer."""
+
+    def entry(name: str, kind: str, *inputs: str, **settings: Any) -> dict[str, Any]:
+        nodes = [[[one, 0, 0, {}] for one in inputs]] if inputs else []
+        return {"name": name, "class_name": kind, "config": {"name": name, **settings}, "inbound_nodes": nodes}
+
+    def model(name: str, *layers: dict[str, Any], **settings: Any) -> dict[str, Any]:
+        ends = {"input_layers": [["in", 0, 0]], "output_layers": [[layers[-1]["name"], 0, 0]]}
+        source = entry("in", "InputLayer", batch_input_shape=[None, 2])
+        return entry(name, "Functional", "in", layers=[source, *layers], **ends, **settings)
+
+    kind, weights = "BatchNormalization", ("gamma", "beta", "moving_mean", "moving_variance")
+    base = model("base", entry("a", kind, "in", axis=[1]), entry("b", kind, "a", axis=[1]), trainable=False)
+    architecture = parse_architecture({**model("m", base), "keras_version": version}, Path("config.json"))
+    layers = (LayerShapes(kind, tuple((name, (2,)) for name in weights)),) * 2
+    file = tmp_path / "w.h5"
+    with h5py.File(file, "w") as content:
+        content.attrs["layer_names"] = ["base"]
+        for number in range(8):
+            content[f"base/{number}"] = np.full(2, number, np.float32)
+        content["base"].attrs["weight_names"] = [*map(str, range(8))]
+    found = read_weights(file.read_bytes(), file, architecture, ModelShapes(layers, (2,)))
+    assert [int(array[0]) for array in found] == order
+
+
 def test_kernels_that_theano_trained_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"backend: expected tensorflow, found kernels of theano"):
         read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (2,), backend="theano"))
@@ -236,6 +265,12 @@ def test_permutations_stand_around_them(tmp_path: Path) -> None:
         to_last, ("Conv2D", "channels_last"), to_first, ("Dropout", None), to_last,
         ("GlobalAveragePooling2D", "channels_last"), ("Dense", None),
     ]  # fmt: skip
+
+
+def test_padding_in_one_dimension_has_no_setting_that_keras_2_does_not_know() -> None:
+    layers = [layer("ZeroPadding1D", padding=[1, 1], data_format="channels_first"), layer("Flatten")]
+    _, padding, *_ = canonical(listed(*layers, shape=(3, 8)))
+    assert padding == {"class_name": "ZeroPadding1D", "config": {"padding": [1, 1]}}
 
 
 def test_layers_with_the_channels_last_are_left_alone(tmp_path: Path) -> None:

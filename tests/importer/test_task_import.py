@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from keras_files import (
     write_table,
 )
 from PIL import Image
+from stored import stored
 
 from harness.directory_lock import locked_directory
+from harness.errors import UserError
 from harness.format.shards import write_shards
 from harness.importer import run
 from harness.task import workplace
@@ -94,6 +97,14 @@ def test_layers_of_any_name(folder, computed, imported, names):
     task.models[0].write_canonical(folder)
     found = [array.tolist() for array in np.load(folder / "weights.npz").values()]
     assert found == [array.tolist() for layer in weights_of(1, 4, 0) for array in layer]
+
+
+def test_a_list_of_layers_may_state_the_version_of_keras_that_wrote_it(tmp_path):
+    layers = [{"layer_name": "Dense", "units": 3, "activation": "hard_sigmoid"}, {"layer_name": "Dense", "units": 3}]
+    content = {"model_config": layers, "input_shape": [4], "keras_version": "2.15.0"}
+    (tmp_path / "config.json").write_text(json.dumps(content))
+    (tmp_path / "weights.h5").write_bytes(b"\0")
+    assert stored(tmp_path, "config.json", "weights.h5").config == content
 
 
 @pytest.mark.usefixtures("computed")
@@ -257,3 +268,19 @@ def test_images_by_class(folder):
     np.testing.assert_array_equal(examples.labels, [0, 0, 1, 1])
     grey = np.concatenate(list(read_examples("images", "train", (5, 6, 1)).parts(3)))
     assert grey.shape == (4, 5, 6, 1)
+
+
+def test_a_class_without_test_images_leaves_the_numbers_of_the_others(tmp_path):
+    for folder in ("train/cat", "train/dog", "train/eel", "test/cat", "test/eel", "more/eel", "more/fox"):
+        (tmp_path / folder).mkdir(parents=True)
+        Image.new("L", (2, 2)).save(tmp_path / folder / "0.png")
+    model = SimpleNamespace(architecture=SimpleNamespace(input_shape=(2, 2, 1)), row=SimpleNamespace(exported=None))
+
+    def labels(test):
+        order = run.ImportOrder(tmp_path, str(tmp_path / "train"), str(tmp_path / test), tmp_path, "images")
+        parts = run._write_data(order, tmp_path / f"{test}_task", tmp_path / f"{test}_arrays", [model], 3)
+        return [np.load(directory / "labels.npy").tolist() for directory in parts.values()]
+
+    assert labels("test") == [[0, 1, 2], [0, 2]]
+    with pytest.raises(UserError, match="more/fox: class: expected a class of the training images, found a new class"):
+        labels("more")

@@ -45,6 +45,16 @@ def test_a_task_is_no_model_whatever_its_name(tmp_path, layout, places):
         assert [(task.name, task.reference is not None) for task in found] == [("models", True), ("tiny", True)]
 
 
+def test_a_link_to_a_task_is_a_task_of_its_own_name(tmp_path):
+    """Otherwise, one of two links to tasks of one name would take the place of the other."""
+    (tmp_path / "tasks").mkdir()
+    for link in ("v1", "v2"):
+        (tmp_path / "tasks" / link).symlink_to(make_task(tmp_path / link))
+    found = [(task.name, task.reference_only) for task in TaskDirectory(tmp_path / "tasks").tasks]
+    assert found == [("v1", False), ("v2", False)]
+    assert [task.name for task in TaskDirectory(tmp_path / "tasks/v1").tasks] == ["v1"]
+
+
 def test_a_task_without_reference_is_not_hidden_for_that(tmp_path, pgdl):
     make_task(tmp_path, reference=False)
     outcome = pgdl("task", "validate", tmp_path)
