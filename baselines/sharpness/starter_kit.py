@@ -53,8 +53,9 @@ def sharpness_starter_kit(
     """
     if parity_descent:
         return -_ratio_of_the_kit(subject, accuracy_drop, seed)
-    is_folded = not subject.nodes.is_normalized  # folding then changes nothing, but shares the search
-    return -box_scale(subject, accuracy_drop, seed, is_relative=True, is_folded=is_folded)
+    changes = subject.nodes.is_normalized or subject.is_changed_by_folding  # folding a normalization may be refused
+    # If folding changes nothing, `is_folded` shares the search with other measures.
+    return -box_scale(subject, accuracy_drop, seed, is_relative=True, is_folded=not changes)
 
 
 # The kit's code
