@@ -62,12 +62,13 @@ def sharpness_starter_kit(
 
 
 class _AllWeights(Network):
-    """A network whose `variables` are all weights, even moving averages of batch normalization."""
+    """A network whose `variables` are all weights but counters, even moving averages of batch normalization."""
 
     @property
     def variables(self) -> list[Any]:
         found = [variable for place in range(len(self.nodes)) for variable in self.layer(place).weights]
-        return [v if isinstance(v, tf.Variable) else v.value for v in found]  # Keras 3 wraps them
+        found = [v if isinstance(v, tf.Variable) else v.value for v in found]  # Keras 3 wraps them
+        return [variable for variable in found if variable.dtype.is_floating]  # `Normalization` counts batches
 
 
 def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> float:

@@ -148,6 +148,14 @@ def test_parity_with_the_code_of_the_starter_kit_moves_all_arrays():
     assert all(np.array_equal(*pair) for pair in zip(before, model.get_weights(), strict=True))
 
 
+@pytest.mark.rest
+def test_parity_with_the_code_of_the_starter_kit_leaves_the_counter_of_a_normalization():
+    scale = layers.Normalization()
+    scale.adapt(np.asarray(ONE_FEATURE[0]))
+    model = sequential((1,), scale, layers.Dense(2))
+    assert -2 <= value("sharpness_starter_kit", model, dataset(*ONE_FEATURE), parity_descent=True) <= 0
+
+
 def cross_entropy(kernel, x, y):
     logits = np.asarray(x) @ kernel
     return float(np.mean(np.log(np.exp(logits).sum(axis=1)) - logits[range(len(y)), y]))
