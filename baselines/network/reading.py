@@ -63,14 +63,18 @@ def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
 
     Raises:
         MeasureUnavailable: a layer appears twice or is not Keras' own, an operation is no layer, the model has several
-            inputs or outputs, or outputs are no vectors.
+            inputs or outputs, inputs may have different sizes, or outputs are no vectors.
     """
     given = list(model.get_weights() if weights is None else weights)
     if len(given) != len(model.weights):
         raise MeasureUnavailable(f"expected {len(model.weights)} arrays of weights, found {len(given)}")
     if len(outputs_of(model)) != 1 or len(model.inputs) != 1 or len(model.outputs[0].shape) != 2:
         raise MeasureUnavailable("expected a network with one input, and one output of (examples, classes)")
-    reader = _Reader(tuple(map(int, model.inputs[0].shape[1:])))
+    shape = tuple(model.inputs[0].shape[1:])
+    if None in shape:
+        remedy = "build the model with an Input of the shape of an example"
+        raise MeasureUnavailable(f"expected inputs of a fixed shape, found {shape}: {remedy}")
+    reader = _Reader(tuple(map(int, shape)))
     for layer, sources in _layers(model):
         count = len(layer.weights)
         own, given = given[:count], given[count:]

@@ -53,20 +53,22 @@ def sharpness_starter_kit(
     """
     if parity_descent:
         return -_ratio_of_the_kit(subject, accuracy_drop, seed)
-    is_folded = not subject.nodes.is_normalized  # folding then changes nothing, but shares the search
-    return -box_scale(subject, accuracy_drop, seed, is_relative=True, is_folded=is_folded)
+    changes = subject.nodes.is_normalized or subject.is_changed_by_folding  # folding a normalization may be refused
+    # If folding changes nothing, `is_folded` shares the search with other measures.
+    return -box_scale(subject, accuracy_drop, seed, is_relative=True, is_folded=not changes)
 
 
 # The kit's code
 
 
 class _AllWeights(Network):
-    """A network whose `variables` are all weights, even moving averages of batch normalization."""
+    """A network whose `variables` are all weights but counters, even moving averages of batch normalization."""
 
     @property
     def variables(self) -> list[Any]:
         found = [variable for place in range(len(self.nodes)) for variable in self.layer(place).weights]
-        return [v if isinstance(v, tf.Variable) else v.value for v in found]  # Keras 3 wraps them
+        found = [v if isinstance(v, tf.Variable) else v.value for v in found]  # Keras 3 wraps them
+        return [variable for variable in found if variable.dtype.is_floating]  # `Normalization` counts batches
 
 
 def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> float:

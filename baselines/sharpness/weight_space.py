@@ -24,9 +24,12 @@ class WeightSpace:
     """
 
     def __init__(self, network: Network, sample: Sample, *, are_kernels: bool = False) -> None:
-        """The vector has all parameters; if `are_kernels`, only kernels, which are parameters with several axes."""
+        """The vector has all parameters; if `are_kernels`, only kernels: no biases, scales, shifts or slopes."""
         self.network, self.sample = network, sample
-        self.variables = [v for v in network.variables if len(v.shape) > 1 or not are_kernels]
+        self.variables = network.variables
+        if are_kernels:
+            of_weight_layers = [v for place in network.weight_nodes for v in network.trained(place)]
+            self.variables = [v for v in of_weight_layers if len(v.shape) > 1]
         #: The current weights of the network.
         self.trained = np.concatenate([variable.numpy().ravel() for variable in self.variables])
 

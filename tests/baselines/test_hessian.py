@@ -205,3 +205,18 @@ def test_effective_dimensionality_of_a_linear_classifier_and_of_a_hidden_layer(a
         expected = np.sum(values / (values + alpha))
         found = effective_dimensionality(model, data, alpha=alpha, n_steps=50)
         assert found == pytest.approx(expected, rel=1e-2, abs=1e-3)
+
+
+SAME_BEFORE = {"slopes": lambda: layers.PReLU("ones"), "scales": lambda: layers.LayerNormalization([1, 2], 1e-9)}
+
+
+@pytest.mark.parametrize("before", SAME_BEFORE.values(), ids=SAME_BEFORE)
+def test_effective_dimensionality_fixes_even_slopes_and_scales_of_several_axes(before):
+    draw = np.random.default_rng(1)
+    points, kernel = draw.normal(size=(20, 2, 2)), draw.normal(size=(4, 2))
+    points = (points - points.mean(axis=(1, 2), keepdims=True)) / points.std(axis=(1, 2), keepdims=True)
+    models = [sequential((2, 2), *parts, layers.Flatten(), layers.Dense(2)) for parts in ([before()], [])]
+    for model in models:
+        model.layers[-1].set_weights([kernel, np.zeros(2)])
+    values = [effective_dimensionality(model, dataset(points, np.arange(20) % 2), n_steps=8) for model in models]
+    assert values[0] == pytest.approx(values[1], rel=1e-3)

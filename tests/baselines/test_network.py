@@ -245,6 +245,9 @@ CANNOT_BE_LOOKED_AT = {
         lambda: attention("left", "right", attention_mask="mask"),
         r"layer heads \(MultiHeadAttention\) takes in its attention_mask",
     ),
+    "inputs of any length": (
+        lambda: chain(layers.GlobalAveragePooling1D(), shape=(None, 2)), r"of a fixed shape, found \(None, 2\)"
+    ),
     "a model that is not built": (lambda: tf.keras.Sequential([layers.Dense(3)]), "model that has been built"),
 }  # fmt: skip
 

@@ -107,6 +107,13 @@ def test_starter_kit_on_constant_predictions_and_on_wrong_labels():
     assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY) == within(-1 / 3)
 
 
+def test_the_starter_kit_changes_all_that_was_trained_even_without_normalization():
+    """Logits of x = -1 are (-0.25 * -2, 1): changes by a ratio r leave (1 - r) - (1 + r)^2 / 2, for r = sqrt 5 - 2."""
+    model = sequential((1,), layers.Dense(2, use_bias=False), layers.PReLU())
+    model.set_weights([np.array([[2.0, -1.0]]), np.array([-0.25, 0.0])])
+    assert value("sharpness_starter_kit", model, dataset([[-1.0]] * 40, [1] * 40)) == within(2 - math.sqrt(5))
+
+
 #: A fifth of the labels is wrong.
 NOISY = dataset(ONE_FEATURE[0], ONE_FEATURE[1][:-16] + [1 - label for label in ONE_FEATURE[1][-16:]])
 
@@ -139,6 +146,14 @@ def test_parity_with_the_code_of_the_starter_kit_moves_all_arrays():
     before = [weights.copy() for weights in model.get_weights()]
     value("sharpness_starter_kit", model, dataset(*ONE_FEATURE), parity_descent=True)
     assert all(np.array_equal(*pair) for pair in zip(before, model.get_weights(), strict=True))
+
+
+@pytest.mark.rest
+def test_parity_with_the_code_of_the_starter_kit_leaves_the_counter_of_a_normalization():
+    scale = layers.Normalization()
+    scale.adapt(np.asarray(ONE_FEATURE[0]))
+    model = sequential((1,), scale, layers.Dense(2))
+    assert -2 <= value("sharpness_starter_kit", model, dataset(*ONE_FEATURE), parity_descent=True) <= 0
 
 
 def cross_entropy(kernel, x, y):
