@@ -204,6 +204,12 @@ def test_values_too_small_for_an_axis_leave_no_site_without_pages(values: list[f
     assert "value of the measure" in page
 
 
+def test_gaps_that_differ_only_by_rounding_are_one_bar(tmp_path: Path) -> None:
+    tasks = references(tmp_path, gaps=[0.9 - 0.8, 0.4 - 0.3] * 4)
+    page = pages_of(data_of(tasks, rows("mine")))["index.html"]
+    assert [page.count(f'width="9" height="{height}"') for height in ("36.0", "0.0")] == [1, 15]
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_hyperparameter_whose_effect_is_missed_is_named(sign: int, tmp_path: Path) -> None:
     """Gaps follow only axis_a; the measure follows the other hyperparameters, or their opposite."""
