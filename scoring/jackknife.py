@@ -43,7 +43,7 @@ def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[
         raise ValueError(f"expected hyperparameters of the grid, found {', '.join(sorted(unknown))}")
     if len(set(names)) < 2:
         raise ScoreUndefined(f"expected at least 2 hyperparameters to condition on, found {', '.join(names) or 'none'}")
-    cond = conditioning(grid, tuple(names))
+    cond = conditioning(grid, tuple(sorted(set(names))))
     p = cell_frequencies(measure, gap, cond)
     entropies = gap_entropy(p, EPSILON)
     for number, pair in enumerate(cond.sets):

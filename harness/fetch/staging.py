@@ -16,6 +16,7 @@ from harness.format.files import MAX_JSON, natural, read_json
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, WEIGHTS, model_name
 from harness.format.reference import write_reference
 from harness.hints import did_you_mean
+from harness.names import as_names
 from harness.reading import read_text
 from harness.task.selection import ModelSelection, evenly
 from harness.text import size
@@ -194,11 +195,12 @@ def _choose(
     """Return the ids of the task's models after the download: models `here`, and models that `wanted` requests."""
     if wanted is None:
         return models
-    if isinstance(wanted, tuple):
-        for unknown in (model for model in wanted if model not in models):
+    if not isinstance(wanted, int):
+        names = as_names(wanted)
+        for unknown in (model for model in names if model not in models):
             hint = did_you_mean(unknown, models)
             raise UserError(f"--models: no model {unknown!r} in {name}", expected=f"some of {len(models)}", remedy=hint)
-        return [model for model in models if model in wanted or model in here]
+        return [model for model in models if model in names or model in here]
     ordered = sorted(models, key=lambda model: (members[f"{model}/{WEIGHTS}"].entry.file_size, natural(model)))
     others = [model for model in evenly(ordered, wanted) if model not in here]
     added = evenly(others, max(wanted - len(here), 0))

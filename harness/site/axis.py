@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from itertools import count
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, inf, log10
 from statistics import median
+from sys import float_info
 
 from harness.board.board import Board
 
@@ -26,7 +27,7 @@ class Axis:
     def ticks(self) -> list[float]:
         """The round numbers on the axis, at most `MOST_STEPS` + 1, at a distance of 1, 2 or 5 times a power of ten."""
         length = self.high - self.low
-        if length <= 0 or not isfinite(length):
+        if not float_info.min <= length < inf:  # a shorter step could round to 0
             return [self.low]
         steps = (digit * 10.0**power for power in count(floor(log10(length / MOST_STEPS))) for digit in (1, 2, 5))
         step = next(step for step in steps if length / step <= MOST_STEPS)

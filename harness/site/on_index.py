@@ -22,6 +22,9 @@ EXPLAINED, PAGE = "pgdl help statistics", Markup('<a href="reading.html">How to 
 #: Number of bars in the histogram of a task's gaps.
 N_BARS = 16
 
+#: Gaps are equal if they differ less, perhaps by rounding. NumPy makes no bars for so small a range.
+ROUNDING = 1e-12
+
 
 def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, Any]:
     """Return the variables for the template of the first page. `pages` has the path of each row's page."""
@@ -58,5 +61,7 @@ def _counts(data: SiteData, board: Board) -> list[tuple[int, str]]:
 
 
 def _histogram(gaps: Sequence[float]) -> list[float]:
-    found = np.histogram(gaps, bins=N_BARS)[0]
+    low, high = min(gaps), max(gaps)
+    is_equal = high - low < ROUNDING
+    found = np.histogram(gaps, N_BARS, (low - 0.5, high + 0.5) if is_equal else None)[0]
     return [round(float(number), 3) for number in found / found.max()]

@@ -64,7 +64,8 @@ def require_replaceable(directory: Path) -> None:
     if not directory.is_dir():
         raise UserError("not a directory", file=directory, remedy="name another directory")
     names = {path.name for path in directory.iterdir()}
-    if names - {_NEW} and not (directory / SETTINGS).is_file():
+    # If `replace_content` was interrupted, the settings may still be among the new files.
+    if names - {_NEW} and not any((place / SETTINGS).is_file() for place in (directory, directory / _NEW)):
         found = "other files"
         raise UserError("not a site", file=directory, expected="an empty directory or an earlier site", found=found)
     if others := sorted(names - _NAMES):

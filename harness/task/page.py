@@ -16,6 +16,9 @@ from harness.task.task import Task
 from harness.task.task_notes import notes_of_resolution
 from harness.text import on_page
 
+#: Gaps are equal if they differ less, perhaps by rounding. NumPy makes no bars for so small a range.
+ROUNDING = 1e-12
+
 
 def write_page(tasks: Sequence[Task], path: Path) -> None:
     """Write a self-contained HTML page with a section for each task."""
@@ -58,7 +61,10 @@ def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str
     )
 
     def histogram(axes: Any) -> None:
-        axes.hist(gaps, bins=min(len(gaps), 20), color=COLOUR)
+        low, high = gaps.min(), gaps.max()
+        is_equal = high - low < ROUNDING
+        ends = (low - 0.5, high + 0.5) if is_equal else None
+        axes.hist(gaps, bins=min(len(gaps), 20), range=ends, color=COLOUR)
         axes.set(xlabel="generalization gap", ylabel="models")
         axes.xaxis.set_major_locator(ticker.MaxNLocator(5))
 

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.names import as_names
 from harness.task.data import INPUTS, LABELS, TrainingData
 from harness.task.model import Model
 from harness.task.task import Task
 
-#: A number of models, or their names; None for all models.
-ModelSelection = int | tuple[str, ...] | None
+#: A number of models, their names, or one name; None for all models.
+ModelSelection = int | Sequence[str] | None
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):
-        return tuple(model for model in task.models if model.id in wanted)
+        return tuple(model for model in task.models if model.id in as_names(wanted))
     return tuple(evenly(sorted(task.models, key=size_of), wanted))
 
 
@@ -38,9 +39,12 @@ def evenly(ordered: Sequence[T], number: int) -> list[T]:
 
 
 def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
-    """Raise `UserError` if `wanted` has a name that no model of the tasks has."""
+    """Raise `UserError` if `wanted` selects no model, or has a name that no model of the tasks has."""
+    names = () if wanted is None or isinstance(wanted, int) else as_names(wanted)
+    if wanted is not None and not (wanted > 0 if isinstance(wanted, int) else len(names)):
+        raise UserError("models", expected="1 model or more", found=repr(wanted))
     known = [model.id for task in tasks for model in task.models]
-    for unknown in (name for name in wanted if name not in known) if isinstance(wanted, tuple) else ():
+    for unknown in (name for name in names if name not in known):
         where = ", ".join(task.name for task in tasks)
         hint = did_you_mean(unknown, known) or "pgdl task show lists them"
         raise UserError(f"--models: no model {unknown!r} in {where}", remedy=hint)

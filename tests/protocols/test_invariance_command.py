@@ -14,6 +14,7 @@ from throwaway import make_task
 from harness.errors import UserError
 from harness.processes import ask_all
 from harness.protocols import subject as studied
+from harness.protocols.invariance import evaluate as evaluation
 from harness.protocols.invariance.evaluate import PerturbedAccuracies
 from harness.protocols.invariance.perturbations import ChosenMagnitudes, choose
 from harness.protocols.invariance.study import Responses, Study
@@ -138,6 +139,15 @@ def test_bad_input_is_refused_before_the_work(
     (folder / "file").touch()
     more = [] if "--tasks" in arguments else ["--tasks", pictures]
     assert message in pgdl("invariance", *arguments, *more).refusal()
+
+
+def test_if_too_few_models_can_be_run_each_failure_is_named(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = choose(["rotation"], [])
+    study = Study(chosen, {"model_0": Responses({})}, {"model_1": "out of memory"})
+    monkeypatch.setattr(evaluation, "run_study", lambda *_: study)
+    with pytest.raises(UserError) as error:
+        evaluation.evaluate(read_subject(pictures, "pictures", 2), evaluation.InvarianceSettings(chosen))
+    assert error.value.lines[1:] == ("model_1: out of memory",)
 
 
 def test_a_task_without_reference_data_gets_scores_only(

@@ -171,6 +171,7 @@ def test_given_every_hyperparameter_it_is_the_official_score(seed: int) -> None:
 
 def test_given_scores_of_named_pairs_and_of_groups() -> None:
     numbers = toy().arrays
+    assert given_score(*numbers, names=["c", "b", "c"]) == given_score(*numbers, names=["c", "b"])
     assert given_score(*numbers, names=["c", "b"]).pairs == {("b", "c"): official_score(*numbers).pairs["b", "c"]}
     # Three levels in each of four groups: the gap itself tells everything, and noise little.
     grid, kept = rows(3)

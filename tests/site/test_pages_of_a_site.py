@@ -198,6 +198,18 @@ def test_equal_values_share_their_mean_rank_and_ticks_of_ranks_are_ranks(tmp_pat
     assert [text for _, text in charts.scatter(row.tasks["toy"]).view.y_ticks] == ["1", "2"]
 
 
+@pytest.mark.parametrize("values", [[5e-324] * 8, [0.0, 5e-324] * 4, [1e-322] * 8])
+def test_values_too_small_for_an_axis_leave_no_site_without_pages(values: list[float], tmp_path: Path) -> None:
+    page = pages_of(data_of(references(tmp_path), rows("mine", values)))["submissions/mine.html"]
+    assert "value of the measure" in page
+
+
+def test_gaps_that_differ_only_by_rounding_are_one_bar(tmp_path: Path) -> None:
+    tasks = references(tmp_path, gaps=[0.9 - 0.8, 0.4 - 0.3] * 4)
+    page = pages_of(data_of(tasks, rows("mine")))["index.html"]
+    assert [page.count(f'width="9" height="{height}"') for height in ("36.0", "0.0")] == [1, 15]
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_hyperparameter_whose_effect_is_missed_is_named(sign: int, tmp_path: Path) -> None:
     """Gaps follow only axis_a; the measure follows the other hyperparameters, or their opposite."""

@@ -292,3 +292,10 @@ def test_a_full_disk_leaves_the_earlier_site_as_it_was(
     with pytest.raises(UserError, match="No space left on device"):
         write_site(data, tmp_path / "site")
     assert sorted(path.name for path in (tmp_path / "site").iterdir()) == before
+
+
+def test_a_site_whose_replacement_was_interrupted_is_replaced(site: Path, data: SiteData) -> None:
+    (site / ".new").mkdir()
+    (site / "data").rename(site / ".new/data")  # the other files were moved already
+    write_site(data, site)
+    assert verify_site(site).differences == ()

@@ -108,3 +108,10 @@ def test_a_value_that_no_model_has_is_listed_without_figures(tmp_path, pgdl):
     file = tmp_path / "page.html"
     assert pgdl("task", "show", tmp_path, "--html", file).code == 0
     assert ["", "tanh", "0", "-", "-", "-", "-"] in Page(file.read_text()).rows
+
+
+def test_gaps_that_differ_only_by_rounding_have_a_plot(tmp_path, pgdl):
+    make_task(tmp_path, gaps=[0.5, 0.5 + 2**-53] * 4)
+    file = tmp_path / "page.html"
+    assert pgdl("task", "show", tmp_path, "--html", file).code == 0
+    assert "<figcaption>gaps</figcaption>" in file.read_text()

@@ -4,15 +4,19 @@ import json
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import h5py
 import numpy as np
 import pytest
 from throwaway import edit_json, make_task, write_shards
 
+from harness.errors import UserError
 from harness.format.problems import InvalidTaskError
 from harness.task import shapes
 from harness.task.layout import TaskDirectory
+from harness.task.selection import require_known, select_models
 from harness.task.task import read_task, read_tasks
 
 #: The function that the tests replace by a shared process.
@@ -52,6 +56,18 @@ def test_models_data_and_reference(tmp_path):
     again = read(tmp_path)
     assert again.models[0].digest != task.models[0].digest
     assert again.models[1].digest == task.models[1].digest
+
+
+def test_models_may_be_chosen_by_a_name_a_list_or_a_number():
+    task = SimpleNamespace(
+        name="tiny", models=[Mock(id=f"model_{number}", n_parameters=number) for number in range(13)]
+    )
+    for wanted, chosen in (("model_12", [12]), (["model_12", "model_0"], [0, 12]), (2, [0, 12]), (None, range(13))):
+        require_known([task], wanted)
+        assert [model.id for model in select_models(task, wanted)] == [f"model_{number}" for number in chosen]
+    for wanted in (["model_0", "model_99"], "odel_0", [], 0):
+        with pytest.raises(UserError, match="model"):
+            require_known([task], wanted)
 
 
 def test_shards_are_read_in_natural_order(tmp_path):

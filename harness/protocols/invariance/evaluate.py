@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
 from harness.protocols.files import write_csv
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.plots import plot_curves, plot_pairs, plot_sensitivity
@@ -126,7 +126,10 @@ def evaluate(
     study = run_study(subject, settings.perturbations, asked, finished)
     if reference is None or not study.responses:
         return PerturbedAccuracies(study, {}, None, (), ())
-    compared = Compared.of(reference, list(study.responses), settings.given, settings.least_accuracy)
+    try:
+        compared = Compared.of(reference, list(study.responses), settings.given, settings.least_accuracy)
+    except UserError as error:  # too few models could be run
+        raise UserErrors(error, *(f"{model}: {reason}" for model, reason in study.failures.items())) from error
     gaps = {model: reference.gaps[model] for model in study.responses}
     lines, points = compare(study, compared), measure_sensitivity(study, compared, numbers, settings.seed)
     points = [point for point in points if len(point.scores) > 1]  # a deviation needs two scores

@@ -57,7 +57,7 @@ class Compared:
         hyperparameters except `LEVEL`. Raise `UserError` if `given` has an unknown name or only one name, or if fewer
         than two models remain.
         """
-        names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
+        names = tuple(dict.fromkeys(given)) or tuple(name for name in reference.grid.varying if name != LEVEL)
         for unknown in set(names) - set(reference.grid.names):
             expected = f"some of {', '.join(reference.grid.names)}"
             raise UserError("--given", expected=expected, found=unknown)
