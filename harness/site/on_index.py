@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 from harness.board.board import Board
 from harness.board.insight import is_on_front
 from harness.board.verdict import verdict
+from harness.histogram import bar_range
 from harness.site import charts
 from harness.site.axis import board_axis
 from harness.site.critical_difference import critical_difference
@@ -21,9 +22,6 @@ EXPLAINED, PAGE = "pgdl help statistics", Markup('<a href="reading.html">How to 
 
 #: Number of bars in the histogram of a task's gaps.
 N_BARS = 16
-
-#: Gaps are equal if they differ less, perhaps by rounding. NumPy makes no bars for so small a range.
-ROUNDING = 1e-12
 
 
 def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, Any]:
@@ -61,7 +59,5 @@ def _counts(data: SiteData, board: Board) -> list[tuple[int, str]]:
 
 
 def _histogram(gaps: Sequence[float]) -> list[float]:
-    low, high = min(gaps), max(gaps)
-    is_equal = high - low < ROUNDING
-    found = np.histogram(gaps, N_BARS, (low - 0.5, high + 0.5) if is_equal else None)[0]
+    found = np.histogram(gaps, N_BARS, bar_range(gaps))[0]
     return [round(float(number), 3) for number in found / found.max()]

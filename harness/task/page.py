@@ -10,14 +10,12 @@ import jinja2
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.histogram import bar_range
 from harness.plots import COLOUR, INK, Figure, dark_rules, styled, svg_element, ticker, use_log_scale
 from harness.task.summary import GAP_COLUMNS, gap_rows, gaps_by_value, spread
 from harness.task.task import Task
 from harness.task.task_notes import notes_of_resolution
 from harness.text import on_page
-
-#: Gaps are equal if they differ less, perhaps by rounding. NumPy makes no bars for so small a range.
-ROUNDING = 1e-12
 
 
 def write_page(tasks: Sequence[Task], path: Path) -> None:
@@ -61,10 +59,7 @@ def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str
     )
 
     def histogram(axes: Any) -> None:
-        low, high = gaps.min(), gaps.max()
-        is_equal = high - low < ROUNDING
-        ends = (low - 0.5, high + 0.5) if is_equal else None
-        axes.hist(gaps, bins=min(len(gaps), 20), range=ends, color=COLOUR)
+        axes.hist(gaps, bins=min(len(gaps), 20), range=bar_range(gaps), color=COLOUR)
         axes.set(xlabel="generalization gap", ylabel="models")
         axes.xaxis.set_major_locator(ticker.MaxNLocator(5))
 
