@@ -254,10 +254,11 @@ def differences(
     differ by `TOLERANCE`, but must keep the order with all other values on the task. Without this second condition,
     any order of the values of a nearly constant measure would be confirmed.
     """
-    return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
+    return [line for row in drawn if (line := _difference(rows, row, again))]
 
 
-def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Evaluation | None) -> str:
+def _difference(rows: Sequence[Evaluation], row: Evaluation, again: Mapping[tuple[str, str], Evaluation]) -> str:
+    here = again.get((row.task, row.model))
     where = f"{row.task}/{row.model}: {row.value} on the platform,"
     if here is None or here.value is None or row.value is None:
         return f"{where} {'nothing' if here is None else here.outcome} here"
@@ -269,6 +270,7 @@ def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Evaluation | 
     for other in rows:
         if other.task != row.task or other.value is None or other.value == row.value:
             continue
-        if (row.value > other.value) != (here.value > other.value) or here.value == other.value:
+        values = {one.value for one in (other, again.get((other.task, other.model))) if one and one.value is not None}
+        if any((row.value > other.value) != (here.value > value) or here.value == value for value in values):
             return f"{where} {here.value} here, in another order than recorded with {other.model}"
     return ""

@@ -126,7 +126,9 @@ def publish_scores(
     """
     rows = board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
     opened = organiser.open(page, phase, progress)
-    scores, n_scores = {(row.submission, row.version): row for row in rows}, 0
+    # Of the rows of a version with several settings, the most recently requested counts.
+    oldest_first = sorted(rows, key=lambda row: row.age, reverse=True)
+    scores, n_scores = {(row.submission, row.version): row for row in oldest_first}, 0
     listed = {one.id: one for one in opened.submissions if one.on_leaderboard}
     for one in read_table(directory):
         file = directory / f"{one.name}.zip"

@@ -57,8 +57,9 @@ def _score(program: Path, reference: Path, place: Path, output: Path) -> str:
     if not made:
         raise UserError(missing)
     found = report(tasks_dir=reference, task_names=list(settings.tasks), results=file)
-    (row,) = found.board.rows
-    (page,) = found.pages
+    if len(found.board.rows) != 1:  # a forged result: nobody has called the others
+        raise UserError("requests of several submissions", file=file)
+    (row,), (page,) = found.board.rows, found.pages
     said = [*_verdict(settings, rows), page["summary"], *result.notes, *([missing] if made < settings.planned else [])]
     summary = ". ".join(f"{line[0].upper()}{line[1:]}".removesuffix(".") for line in filter(None, said)) + "."
     write_report(page | {"summary": summary}, output / REPORT)

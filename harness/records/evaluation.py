@@ -21,8 +21,8 @@ class Record(Stored):
         "SHA-256 of the submission's files, of the code alone for a measure of the library; identifies its "
         "version.")]
     is_baseline: Annotated[bool, Column(Flag, comment="Whether the submission is one of the harness' own baselines.")]
-    task: Annotated[str, Column(String(200), index=True, comment="Name of the task.")]
-    model: Annotated[str, Column(String(200), comment="Name of the model's directory, e.g. model_12.")]
+    task: Annotated[str, Column(String(255), index=True, comment="Name of the task.")]
+    model: Annotated[str, Column(String(255), comment="Name of the model's directory, e.g. model_12.")]
     model_digest: Annotated[str, Column(String(64), info=DIGEST, comment="SHA-256 of the model's files.")]
     data_digest: Annotated[str, Column(String(64), info=DIGEST, comment="SHA-256 of the training shards.")]
     repeat: Annotated[int, Column(Integer, comment=
@@ -54,7 +54,7 @@ class Record(Stored):
         "Seed of Python, NumPy and the framework in the call, derived from the run's seed.")]
     runtime: Annotated[str, Column(String(16), info=WORD, comment=
         "Runtime of the call: `tensorflow`, `keras2`, `jax` or `torch`.")]
-    sandbox: Annotated[str, Column(String(32), info=WORD, comment=
+    sandbox: Annotated[str, Column(String(255), info=WORD, comment=
         "Isolation, such as `bubblewrap`; rows with `none` get no rank.")]
     versions: Annotated[str, Column(Text, info=longest(4096), comment="Versions of the libraries that affect values.")]
     harness_version: Annotated[str, Column(String(32), info=WORD, comment="Version of pgdl-harness.")]
@@ -100,7 +100,7 @@ class Request(Stored):
     source: Annotated[str, Column(Text, info=longest(8192), comment=
         "Path of the submission; `library` for a measure of the library.")]
     is_baseline: Annotated[bool, Column(Flag, comment="Whether the submission is one of the harness' own baselines.")]
-    task: Annotated[str, Column(String(200), comment="Name of the task.")]
+    task: Annotated[str, Column(String(255), comment="Name of the task.")]
     configuration: Annotated[str, Column(String(12), info=DIGEST, comment="The requested configuration.")]
     settings: Annotated[str, Column(Text, info=longest(8192), comment=
         "The requested configuration, all its parts as JSON.")]

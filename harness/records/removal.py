@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.hints import did_you_mean
 from harness.records.evaluation import Evaluation, Request
 from harness.records.store import Records
@@ -32,7 +32,12 @@ class Removal:
         return f"{records} and {counted(len(self.requests), 'request')}"
 
     def carry_out(self, records: Records) -> None:
-        """Copy the rows to `file`, then delete them from `records`. Raise `UserError` if a database fails."""
+        """Copy the rows to `file`, then delete them from `records`. Raise `UserError` if a database fails.
+
+        If another command has created `file` meanwhile, raise `UserError`: it holds the rows that this command removed.
+        """
+        with writing(self.file):
+            self.file.touch(exist_ok=False)
         try:
             with Records(self.file) as copy:
                 copy.add(*self.evaluations)

@@ -12,6 +12,7 @@ import pytest
 from in_process import Pgdl, Record
 from pyarrow import parquet
 
+from harness.api.records import remove_results
 from harness.errors import UserError
 from harness.outcome import Outcome
 from harness.records import EVALUATIONS, Records
@@ -128,6 +129,17 @@ def test_an_incomplete_copy_of_removed_records_is_deleted(
     monkeypatch.setattr(Records, "ask", fail)
     assert pgdl("results", "--remove", "mine", "--yes").err == "pgdl: disk is full\n"
     assert (_calls(pgdl), list(folder.glob("removed_*"))) == (before, [])
+
+
+def test_two_removals_at_once_leave_one_copy(folder: Path) -> None:
+    def remove_meanwhile(_: str) -> bool:
+        return remove_results("mine", "results.db") is not None
+
+    with pytest.raises(UserError, match=r"removed_mine\.db: cannot be written: File exists"):
+        remove_results("mine", "results.db", confirm=remove_meanwhile)
+    with Records("removed_mine.db", read_only=True) as copy:
+        assert len(copy.all_of("mine")[0]) == 9
+    assert list(folder.glob("removed_*")) == [folder / "removed_mine.db"]
 
 
 def _calls(pgdl: Pgdl, *arguments: str) -> set[tuple[str, str, str, str]]:

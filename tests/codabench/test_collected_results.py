@@ -179,6 +179,14 @@ def test_what_differs(here, machine, differ):
     assert len(collection.differences(drawn, drawn, {(row.task, row.model): row for row in made})) == differ
 
 
+def test_values_of_another_machine_keep_their_order_with_each_other():
+    """Each value here is in order with the other recorded value, but the two values here are not."""
+    drawn = [call(0, 1.0), call(1, 1.0 + 4e-9)]
+    made = [call(0, 1.0 + 3e-9, "other"), call(1, 1.0 + 1e-9, "other")]
+    again = {(row.task, row.model): row for row in made}
+    assert len(collection.differences(drawn, drawn, again)) == 2
+
+
 def test_calls_are_drawn_at_random():
     rows = [call(number, 1.0) for number in range(1000)]
     drawn = [tuple(row.model for row in collection.draw(rows, 0.1)) for _ in range(2)]

@@ -163,6 +163,17 @@ def test_final_scores_are_put_on_the_platforms_board(three, fetch, submissions, 
     assert "carla: left out: no score of Feedback/carla.zip in the results\n" in ended.err
 
 
+def test_of_the_scores_with_several_seeds_the_last_requested_is_published(three, fetch, export, pgdl, bundled):
+    export("first", WRONG, run_seed=1)
+    fetch()
+    export("first", RIGHT)
+    three.submissions[11] = replace(three.submissions.pop(7), on_leaderboard=True)
+    fetch()
+    tasks = ("--tasks", bundled / "task_data", "--task", "tiny", "--results", "results.db")
+    assert pgdl("codabench", "publish", three.page, "Feedback", "--phase", "Feedback", *tasks).code == 0
+    assert three.changed == {111: "100.0000", 110: "100.0000"}
+
+
 def test_a_download_that_was_interrupted_is_continued(three, fetch):
     three.cut = True
     err = fetch().refusal()

@@ -54,6 +54,18 @@ def test_calls_on_changed_input_data_are_no_result(places, pgdl):
     assert not (places[3] / "scores.json").exists()
 
 
+def test_requests_of_several_submissions_are_no_result(places, pgdl):
+    write(places)
+    with closing(sqlite3.connect(places[2] / RECORDS)) as connection:
+        columns = [name for _, name, *_ in connection.execute("pragma table_info(requests)")]
+        copied = ", ".join("'other'" if name == "submission" else name for name in columns if name != "id")
+        given = ", ".join(name for name in columns if name != "id")
+        connection.execute(f"insert into requests ({given}) select {copied} from requests")
+        connection.commit()
+    assert "records.db: requests of several submissions" in pgdl("codabench", "score", *places).refusal()
+    assert not (places[3] / "scores.json").exists()
+
+
 def test_a_submission_of_a_hidden_phase_is_told_that_it_was_received(places, pgdl, phases):
     (places[0] / "phase.json").write_bytes(phases[1].to_bytes())
     write(places, PhaseResult(notes=("its only folder, mine, is the submission",)))

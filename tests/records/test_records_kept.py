@@ -72,6 +72,16 @@ def test_every_column_comes_back(columns: dict[str, Any], location: str) -> None
     assert row.id == 1
 
 
+def test_names_of_tasks_models_and_container_runtimes_may_be_long(location: str) -> None:
+    """Directories may have names of 255 characters; Podman takes the path of a runtime as its name."""
+    long = {"task": "t" * 255, "model": "m" * 255, "sandbox": f"docker/{'/long' * 49}"}
+    with Records(location) as records:
+        records.add(evaluation(**long))
+        records.ask([request(evaluation(**long))])
+    (row,) = stored(location)
+    assert {name: getattr(row, name) for name in long} == long
+
+
 def test_values_are_on_disk_with_all_their_digits_when_add_returns(location: str) -> None:
     values = [2 / 3, 5e-324, 1.7976931348623157e308, 0.2954181599391297, 1e16 + 2]
     with Records(location) as records:
