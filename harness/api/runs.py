@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.execution import UNSAFE, USUAL, Execution
 from harness.api.progress import SILENT, Progress
@@ -96,6 +98,8 @@ def run(
         UserErrors: all submissions are refused; the message has a line for each.
         UserError: a task or a submission does not exist, a task is invalid, or no sandbox works here.
     """
+    if not (isinstance(repeats, int | np.integer) and repeats >= 0):
+        raise UserError("repeats", expected="0 or more", found=repr(repeats))
     progress.step("reading the submissions")
     given, refused = find(submissions, names, progress, as_files=as_files)
     flaws = [find_problem(one) for one in given]

@@ -187,8 +187,10 @@ class Call:
         finally:
             wall = clock.stop(started, deadline.passed_at)
         if deadline.paused_s:
+            ended = Interrupted(f"the harness was stopped for {deadline.paused_s:.1f} s during the call")
+        if isinstance(ended, Interrupted):
             clock.spend(-wall)
-            return Interrupted(f"the harness was stopped for {deadline.paused_s:.1f} s during the call")
+            return ended
         self._sample_usage()
         # The times of loading show whether the system measures processor time. A short call may take less than a tick.
         cpu = max(self._usage.cpu_s - self._cpu_before, LEAST_CPU_S if self._usage.cpu_s else 0.0)

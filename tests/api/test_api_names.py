@@ -51,6 +51,12 @@ def test_mistakes_are_one_line(settings: dict[str, Any], problem: str) -> None:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize("repeats", [-1, 1.5, "2"])
+def test_a_number_of_repetitions_that_is_none_is_told_at_once(repeats: Any) -> None:
+    with pytest.raises(UserError, match=f"repeats: expected 0 or more, found {repeats!r}"):
+        pgdl.run("any.py", repeats=repeats)
+
+
 @pytest.mark.parametrize("seconds", [5, np.float32(5)])
 def test_numbers_of_numpy_are_numbers(seconds: Any) -> None:
     numbers: dict[str, Any] = {"seed": np.int64(3), "workers": np.int8(1), "memory_bytes": np.int64(2**30)}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from struct import pack
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -162,6 +163,21 @@ def test_a_run_waits_for_a_machine_where_all_are_lost(stage: Stage) -> None:
     stage.until(6)
     assert n_before <= 3
     assert "another" in {one.machine["machine"] for one in stage.done.values()}
+
+
+def test_a_machine_that_starts_again_while_the_run_waits_for_another_run_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    later, now = [0.0], time.monotonic
+    monkeypatch.setattr(fleet, "time", SimpleNamespace(monotonic=lambda: now() + later[0], sleep=time.sleep))
+    stage = Stage("one")
+    with stage.executor:
+        stage.add(stage.parts.order("returns 1"))
+        stage.until(1)
+        stage.engine.processes["one"].crash(starts_again=True)
+        later[0] = 2 * fleet.ALONE_S
+        stage.add(stage.parts.order("returns 2"))
+        stage.until(2)
 
 
 @pytest.mark.rest

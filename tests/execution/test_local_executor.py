@@ -26,10 +26,12 @@ from harness.execution.run import CallSummary
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.records import Records
-from harness.sandbox import Kind, Limits, SandboxChoice, Staging, clock
+from harness.sandbox import Kind, Launch, Limits, SandboxChoice, Staging, clock
 from harness.sandbox.process import WorkerProcess
+from harness.sandbox.running_sandbox import LostError
 from harness.task.model import Model
 from harness.testing import STAGE, Actors, ExecutorContract
+from harness.testing.actors import Actor
 from pgdl import Progress
 
 pytestmark = pytest.mark.usefixtures("four_cores", "unstaged")
@@ -223,6 +225,22 @@ def test_a_pause_of_the_harness_is_said_and_the_call_made_again_once(
     warnings = [line for line in listener.heard if "again" in line]
     assert len(warnings) == (2 if is_paused else 0)
     assert all(line.endswith(" s during the call; the call is made again") for line in warnings)
+
+
+def test_a_call_that_has_lost_its_worker_uses_up_no_time_budget() -> None:
+    class Lost(Actor):
+        def exit_status(self) -> int | None:
+            raise LostError("the process that watches the worker has ended")
+
+    class Losing(Actors):
+        def start(self, launch: Launch) -> Actor:
+            return Lost(self, launch)
+
+    settings = replace(QUICK, time_budget=TimeBudget.AVERAGE, time_limit_s=60.0)
+    with local_with(Losing(), workers=1) as local:
+        (done,) = make(local, plan(local, "exits 3", settings=settings))
+        assert (done.result.interrupted, done.result.call_wall_s) == (True, 0.0)
+        assert local._clocks.of(done.call.order()).left() == 60.0
 
 
 def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_closed(

@@ -27,8 +27,9 @@ SILENCE_S = 60.0
 #: Seconds between two searches for new machines, and between two requests to a process that does not answer.
 LOOK_S, AGAIN_S = 5.0, 1.0
 
-#: Seconds after which the run ends if no machine makes calls.
-ALONE_S = 600.0
+#: Seconds after which the run ends if no machine makes calls. A gap of `AWAY_S` seconds begins the count anew: the run
+#: did not look after its machines, for instance because it waited for another run.
+ALONE_S, AWAY_S = 600.0, 60.0
 
 #: Seconds within which machines must end their calls; then their processes are killed.
 END_S = 3.0
@@ -50,7 +51,7 @@ class Fleet:
         self.runtimes: tuple[str, ...] = ()  #: the runtimes that are or will be prepared
         self._members: dict[str, ClusterMember] = {}
         self._common: CommonSetup | None = None
-        self._looked_at = self._seen_at = time.monotonic()
+        self._looked_at = self._seen_at = self._cared_at = time.monotonic()
 
     @property
     def members(self) -> list[ClusterMember]:
@@ -105,6 +106,9 @@ class Fleet:
     def look_after(self) -> None:
         """Find new machines, and replace processes that do not answer. Raise `UserError` if no machine makes calls."""
         now = time.monotonic()
+        if now - self._cared_at > AWAY_S:
+            self._seen_at = now
+        self._cared_at = now
         if now - self._looked_at > LOOK_S:
             self._look()
         for member in self.members:
