@@ -12,23 +12,25 @@ Files and directories get their final names only when they are complete.
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from harness.corpus.datasets import load_data, with_label_noise
 from harness.corpus.families import FAMILIES, Layer
 from harness.corpus.network import named_weights, saved_config, training_network
-from harness.corpus.parts import CELLS, DATA, UNFINISHED, part_digest, write_record
+from harness.corpus.parts import CELLS, DATA, UNFINISHED, find_part, part_digest, write_record
 from harness.corpus.recipe import Recipe, read_recipe
 from harness.corpus.training import DivergedError, accuracy, train
 from harness.errors import UserError
 from harness.format.architecture import read_architecture, write_config
-from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
-from harness.format.shards import write_shards
+from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS, find_shards
+from harness.format.shards import read_samples, write_shards
 from harness.format.weights import write_weights
 from harness.processes import KERAS_DEFAULTS, describe
 from harness.processes.models import Answer, Program, Question, Say
@@ -40,6 +42,9 @@ from scoring.streams import stream_seed
 
 #: Number of shards for training data and for test data.
 N_SHARDS = 3
+
+#: Mean difference of the pixels up to which two images count as one: libraries and processors round differently.
+ROUNDING = 0.01
 
 
 def prepare(_runtime: str, file: str, digest: str, directory: str) -> Program:
@@ -67,6 +72,7 @@ class Trainer:
         for device in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(device, True)
         self.data = load_data(recipe.data, recipe.file.parent)
+        require_same_data(directory, self._parts())
 
     def work(self, question: Question, say: Say) -> Answer:
         """Do what a question requests, and return the answer (see the module)."""
@@ -84,11 +90,10 @@ class Trainer:
             return {"failed": "memory was short"}
 
     def write_data(self) -> None:
-        """Write training and test data. Training labels get the recipe's noise, unless noise is an axis of the grid."""
-        noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
+        """Write training and test data."""
         unfinished = _emptied(self.directory / f"{DATA}{UNFINISHED}")
-        write_shards(unfinished / TRAIN.name, self.data.train_inputs, self._labels(noise), N_SHARDS)
-        write_shards(unfinished / TEST.name, self.data.test_inputs, self.data.test_labels, N_SHARDS)
+        for part, (inputs, labels) in self._parts().items():
+            write_shards(unfinished / part, inputs, labels, N_SHARDS)
         write_record(self.directory, DATA, {"digest": part_digest(unfinished, Digests(unfinished))})
         unfinished.rename(self.directory / DATA)
 
@@ -122,6 +127,17 @@ class Trainer:
         unfinished.rename(self.directory / CELLS.format(number))
         return record
 
+    def _parts(self) -> dict[str, tuple[Any, Any]]:
+        """Return part of the data -> inputs and labels.
+
+        Training labels have the recipe's noise, unless noise is an axis of the grid.
+        """
+        noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
+        return {
+            TRAIN.name: (self.data.train_inputs, self._labels(noise)),
+            TEST.name: (self.data.test_inputs, self.data.test_labels),
+        }
+
     def _labels(self, noise: float) -> Any:
         return with_label_noise(self.data.train_labels, self.data.n_classes, noise, self.recipe.data.seed)
 
@@ -139,6 +155,26 @@ class Trainer:
             "train_acc": accuracy(model, self.data.train_inputs, labels),
             "test_acc": accuracy(model, self.data.test_inputs, self.data.test_labels),
         }
+
+
+def require_same_data(directory: Path, parts: Mapping[str, tuple[Any, Any]]) -> None:
+    """Raise `UserError` if the unfinished task in `directory` has other data than `parts` (part -> inputs and labels).
+
+    For instance, the user's own file was changed after an interruption. Rounding makes no difference.
+    """
+    if (written := find_part(directory, DATA)) is None:
+        return
+    for part, (inputs, labels) in parts.items():
+        stored = (sample for shard in find_shards(written / part) for sample in read_samples(shard))
+        if not all(_are_alike(*both) for both in zip_longest(stored, zip(inputs, labels, strict=True))):
+            remedy = "restore the data to continue, or build with --no-resume"
+            raise UserError(f"other {part} data than the recipe has now", file=written, remedy=remedy)
+
+
+def _are_alike(one: tuple[Any, Any] | None, other: tuple[Any, Any] | None) -> bool:
+    if one is None or other is None or one[1] != other[1] or one[0].shape != other[0].shape:
+        return False
+    return bool(np.abs(one[0] - other[0]).mean() <= ROUNDING)
 
 
 def _emptied(directory: Path) -> Path:

@@ -45,9 +45,10 @@ _KINDS = {
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """Return a sort key with which model_2 comes before model_10."""
+    """Return a sort key with which model_2 comes before model_10. Different names have different keys."""
     parts = [(part, part.lstrip("0")) for part in re.split(r"([0-9]+)", name)]
-    return [(len(number), number) if re.fullmatch("[0-9]+", part) else (-1, part) for part, number in parts]
+    key = [(len(number), number) if re.fullmatch("[0-9]+", part) else (-1, part) for part, number in parts]
+    return [*key, (-1, name)]  # model_1 and model_01: otherwise, the file system would decide
 
 
 def visible_directories(directory: Path) -> list[Path]:

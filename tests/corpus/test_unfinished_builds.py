@@ -13,9 +13,10 @@ from harness.corpus.build import Build
 from harness.corpus.families import vgg
 from harness.corpus.network import training_network
 from harness.corpus.recipe import Stop, Training, read_recipe
-from harness.corpus.trainer import prepare
+from harness.corpus.trainer import prepare, require_same_data
 from harness.corpus.training import DivergedError, train
 from harness.errors import UserError
+from harness.format.shards import write_shards
 from harness.shipped import shipped_directory
 from harness.worker.runtimes import RUNTIMES
 
@@ -137,6 +138,22 @@ def test_a_recipe_that_is_changed_meanwhile_trains_no_model(tmp_path: Path) -> N
     recipe.write_text(RECIPE.replace("[16, 32]", "[32, 64]"))
     with pytest.raises(UserError, match=r"half\.toml: changed during the build; undo the change to continue"):
         prepare("tensorflow", str(recipe), digest, str(tmp_path))
+
+
+@pytest.mark.parametrize("change", ["image", "label", "number"])
+def test_data_that_were_changed_since_the_build_began_train_no_model(change: str, tmp_path: Path) -> None:
+    inputs, labels = np.random.default_rng(0).random((5, 4, 4, 1), np.float32), np.arange(5, dtype=np.int32) % 2
+    require_same_data(tmp_path, {"train": (inputs, labels)})  # nothing is written yet
+    write_shards(tmp_path / "data" / "train", inputs, labels, 3)
+    require_same_data(tmp_path, {"train": (inputs + np.float32(1e-6), labels)})
+    number = 4 if change == "number" else 5
+    inputs, labels = inputs[:number].copy(), labels[:number].copy()
+    if change == "image":
+        inputs[3] = 1 - inputs[3]
+    if change == "label":
+        labels[3] = 0
+    with pytest.raises(UserError, match="data: other train data than the recipe has now; restore the data to continue"):
+        require_same_data(tmp_path, {"train": (inputs, labels)})
 
 
 @pytest.mark.rest

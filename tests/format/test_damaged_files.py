@@ -111,6 +111,11 @@ def test_names_with_any_digits_have_an_order() -> None:
     assert [name for name in found if name.isascii()] == ["model_0", "model_2", "model_10", many]
 
 
+def test_names_that_differ_by_zeros_have_one_order() -> None:
+    names = ["shard_01", "shard_1", "shard_1_0", "shard_1b", "shard_2"]
+    assert [sorted(order, key=natural) for order in (names, names[::-1])] == [names, names]
+
+
 @pytest.mark.parametrize("length", [0, 2**64 - 16, 2**64 - 4096, 5000])
 def test_a_heap_of_hdf5_without_end(tmp_path: Path, length: int) -> None:
     """The HDF5 library would read this file for ever, and no signal would end that."""
