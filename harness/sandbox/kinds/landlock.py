@@ -53,8 +53,8 @@ REMOVAL_S = 30.0
 
 #: Promises of bubblewrap's sandbox that Landlock does not keep.
 MISSING = (
-    "if an ordinary user runs the harness, or root without capabilities, workers run as this user: only Landlock and the "
-    "filter of system calls protect your files and processes",
+    "if an ordinary user runs the harness, or root without capabilities, workers run as this user: only Landlock and "
+    "the filter of system calls protect your files and processes",
     "process IDs are the machine's: a call can count the processes that start before it and during it, see when a "
     "process ends, and read its scheduling policy and its set of processors",
     "the machine's name is not hidden, nor are the path of your cache and the present clock rates of the processors",
@@ -64,8 +64,8 @@ MISSING = (
     "scratch space is on your disk; its size and number of files are watched, not bounded",
     "the memory watch alone enforces the memory limit, even where the kernel could enforce it",
     "if root without capabilities runs the harness, the number of a call's processes is watched, not bounded",
-    "if an ordinary user runs the harness, all processes of this user are counted together: a call that starts too many "
-    "can keep other calls from starting any",
+    "if an ordinary user runs the harness, all processes of this user are counted together: a call that starts too "
+    "many can keep other calls from starting any",
     "there are no sockets, no /dev/shm, and so no locks of multiprocessing: a measure that needs them is refused",
 )
 
