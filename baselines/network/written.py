@@ -28,13 +28,12 @@ def written_kernels(model: Any, weights: Sequence[Array]) -> list[WrittenKernel]
     layers, or if a layer with weights is not Keras' own.
     """
     outputs_of(model)
-    given, found = iter(weights), dict[int, list[WrittenKernel]]()
-    for part in model.layers:
-        for layer in dict.fromkeys(_leaves(part)):  # `part.get_weights()` has a layer once, even if it is used twice
-            arrays = tuple(next(given) for _ in layer.weights)
-            if arrays:
-                found[id(layer)] = list(_kernels(*as_applied(layer, arrays)))
-    return [kernel for kernels in found.values() for kernel in kernels]
+    given, found = iter(weights), list[WrittenKernel]()
+    for layer in dict.fromkeys(_leaves(model)):  # `get_weights()` has a layer once, even if it is used twice
+        arrays = tuple(next(given) for _ in layer.weights)
+        if arrays:
+            found += _kernels(*as_applied(layer, arrays))
+    return found
 
 
 def _leaves(layer: Any) -> Iterator[Any]:

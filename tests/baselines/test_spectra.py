@@ -242,9 +242,11 @@ def test_a_layer_counts_once_even_if_two_models_within_a_model_share_it():
             flow = make(flow)
         return tf.keras.Model(source, flow)
 
-    middle = around(around(shared), around(shared))
-    model = around(middle, layers.Dense(10))
-    assert len(counted_layers(Subject(model, None), 8)) == 2
+    for parts in ([around(shared), around(shared)], [around(around(shared), around(shared))]):
+        model = around(*parts, layers.Dense(10))
+        assert len(counted_layers(Subject(model, None), 8)) == 2
+        model.initial_weights = model.get_weights()
+        assert baselines.load("distance_from_init")(model, None) == 0
 
 
 def of_tokens():
