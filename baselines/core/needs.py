@@ -28,7 +28,7 @@ class Cost(StrEnum):
 
 
 class Form(StrEnum):
-    """The form in which a measure reads the weights. Both forms are equal in networks without normalization."""
+    """The form in which a measure reads the weights. Both are equal without normalization, constants and PReLU."""
 
     TRAINED = "as trained"  #: normalization is a layer, whose scales and shifts are parameters, too
     FOLDED = "folded"  #: normalization is folded into kernels and biases, which are all parameters

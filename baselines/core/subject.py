@@ -46,13 +46,13 @@ class Subject:
     @functools.cached_property
     def weights(self) -> list[Array]:
         """The trained weights, in the order of `get_weights()`; raises `MeasureUnavailable` if they are not finite."""
-        found = []
+        found: dict[int, Array] = {}  # by variable: models within the model may share some
         for layer in self.model.layers:
             own = [in_full_precision(array) for array in layer.get_weights()]
             if not all(np.isfinite(array).all() for array in own):
                 raise MeasureUnavailable(f"needs finite weights, which layer {layer.name} lacks")
-            found += own
-        return found
+            found.update(zip(map(id, layer.weights), own, strict=True))
+        return list(found.values())
 
     @property
     def n_outputs(self) -> int:

@@ -75,7 +75,7 @@ def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, of
     def run(images: Any, labels: Any) -> tuple[Any, Any, Any]:
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(images)
-            features, logits = network.run({INPUT: images}, [place, network.output])
+            features, logits = network.run({INPUT: images}, [place, network.output], tape)  # inputs may be categories
             margin = output_margins(logits, labels)
         return margin, _lengths(tape.gradient(margin, features)), features
 

@@ -122,6 +122,8 @@ def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
 def _add_layer(layer: Any, sources: list[int], found: list[_Fed]) -> int:
     if isinstance(layer, tf.keras.Model) and getattr(layer, "inputs", None):  # subclasses may have no graph
         return _add_layers(layer, sources[0], found)
+    if layer.weights and any(layer is other for other, _ in found):  # in sequential models within the model
+        raise MeasureUnavailable(f"layer {layer.name} is used twice")
     found.append((layer, sources))
     return len(found) - 1
 

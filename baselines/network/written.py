@@ -28,18 +28,20 @@ def written_kernels(model: Any, weights: Sequence[Array]) -> list[WrittenKernel]
     layers, or if a layer with weights is not Keras' own.
     """
     outputs_of(model)
-    given, found = iter(weights), dict[int, list[WrittenKernel]]()
-    for layer in _leaves(model):
+    given, found = iter(weights), list[WrittenKernel]()
+    for layer in dict.fromkeys(_leaves(model)):  # `get_weights()` has a layer once, even if it is used twice
         arrays = tuple(next(given) for _ in layer.weights)
         if arrays:
-            found[id(layer)] = list(_kernels(*as_applied(layer, arrays)))
-    return [kernel for kernels in found.values() for kernel in kernels]
+            found += _kernels(*as_applied(layer, arrays))
+    return found
 
 
-def _leaves(model: Any) -> Iterator[Any]:
-    for layer in model.layers:
-        is_graph = isinstance(layer, tf.keras.Model) and getattr(layer, "inputs", None)
-        yield from _leaves(layer) if is_graph else (layer,)
+def _leaves(layer: Any) -> Iterator[Any]:
+    if isinstance(layer, tf.keras.Model) and getattr(layer, "inputs", None):
+        for part in layer.layers:
+            yield from _leaves(part)
+    else:
+        yield layer
 
 
 def _kernels(layer: Any, arrays: tuple[Array, ...]) -> Iterator[WrittenKernel]:

@@ -124,6 +124,13 @@ def test_two_classes_of_two_examples(choice):
     assert baselines.load(f"kv_gn_margin{choice}")(model, data) == pytest.approx(-4 / ((2 + 6) / 2), rel=1e-5)
 
 
+def test_hidden_layers_behind_categories_have_gradients():
+    model = sequential((1,), layers.CategoryEncoding(4, "one_hot"), *(layers.Dense(2, use_bias=False) for _ in "ab"))
+    model.set_weights([np.array(FOUR), linear().get_weights()[1]])
+    data = dataset([[0], [1], [2], [3]], OF_FOUR)
+    assert [measure(model, data) for measure in (kv, kv_gn)] == pytest.approx([-1, -1], rel=1e-5)
+
+
 def test_median_and_mean():
     data = dataset([*FOUR, [17.0, 1.0], [17.0, -1.0]], [*OF_FOUR, 0, 0])
     for measure in (kv, kv_gn):

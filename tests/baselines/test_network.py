@@ -223,6 +223,11 @@ def used_twice():
     return tf.keras.Model(source, layers.Dense(3)(shared_layer(shared_layer(source))))
 
 
+def used_in_two_models():
+    shared_layer = layers.Dense(4, name="twice")
+    return sequential((4,), sequential((4,), *(sequential((4,), shared_layer) for _ in "ab")), layers.Dense(3))
+
+
 def of_operation(*, at_end):
     source = tf.keras.Input((4,), name="source")
     middle = layers.Dense(4)(source)
@@ -241,6 +246,7 @@ CANNOT_BE_LOOKED_AT = {
     "an operation": (lambda: of_operation(at_end=False), "of layer .* is the result of an operation|TFOpLambda"),
     "an operation at the end": (lambda: of_operation(at_end=True), "model whole is the result of an op|TFOpLambda"),
     "a layer that is used twice": (used_twice, "layer twice is used twice"),
+    "a layer of two models": (used_in_two_models, "layer twice is used twice"),
     "an attention with a computed mask": (
         lambda: attention("left", "right", attention_mask="mask"),
         r"layer heads \(MultiHeadAttention\) takes in its attention_mask",

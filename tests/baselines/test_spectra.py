@@ -233,6 +233,22 @@ def image(*middle):
     return sequential((8, 8, 12), *middle, layers.GlobalAveragePooling2D())
 
 
+def test_a_layer_counts_once_even_if_two_models_within_a_model_share_it():
+    shared = layers.Dense(12)
+
+    def around(*makers):
+        source = flow = tf.keras.Input((12,))
+        for make in makers:
+            flow = make(flow)
+        return tf.keras.Model(source, flow)
+
+    for parts in ([around(shared), around(shared)], [around(around(shared), around(shared))]):
+        model = around(*parts, layers.Dense(10))
+        assert len(counted_layers(Subject(model, None), 8)) == 2
+        model.initial_weights = model.get_weights()
+        assert baselines.load("distance_from_init")(model, None) == 0
+
+
 def of_tokens():
     """A network of tokens whose last layer is the transposed embedding, and which uses one dense layer twice."""
     tokens, table, twice = tf.keras.Input((5,)), layers.ReversibleEmbedding(40, 16), layers.Dense(16)

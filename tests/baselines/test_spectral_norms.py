@@ -73,6 +73,17 @@ def test_every_layer_has_its_own_feature_map_unless_that_of_the_inputs_is_asked_
     assert norms("fft", model, fft_size="dataset") == pytest.approx(of_inputs)
 
 
+def test_sides_of_the_networks_inputs_are_those_of_images_wherever_channels_are():
+    """Differences of neighbours are largest at the highest frequency, which images of 8 rows have, and 3 rows not."""
+    first = network(layers.Conv2D(1, 2, data_format="channels_first"), shape=(3, 8, 8))
+    last = network(layers.Conv2D(1, 2), shape=(8, 8, 3))
+    kernel = np.zeros((2, 2, 3, 1))
+    kernel[:, 0, 0, 0] = 1, -1
+    for model in (first, last):
+        model.layers[0].set_weights([kernel, np.zeros(1)])
+        assert norms("fft", model, fft_size="dataset") == pytest.approx([2])
+
+
 @pytest.mark.rest
 @pytest.mark.parametrize("size", [1, 128])
 @pytest.mark.parametrize(
