@@ -171,6 +171,12 @@ def test_a_task_without_reference_data_gets_scores_only(
     assert repr(PerturbedAccuracies(study, {}, None, (), ())) == "rotation: curves of 8 models\nmodel_8: cannot be run"
 
 
+@pytest.mark.parametrize("number", [-1, 0, 1])
+def test_a_curve_needs_two_examples(number: int) -> None:
+    with pytest.raises(UserError, match=f"n_examples: expected 2 or more, found {number}"):
+        evaluation.InvarianceSettings(choose((), ()), n_examples=number)
+
+
 def test_magnitudes_and_numbers_of_batches() -> None:
     by_name = {chosen.name: chosen for chosen in choose((), ["rotation=-90..90"])}
     assert list(by_name) == ["rotation", "translate_x", "translate_y", "color_jitter", "intra_l0", "inter_l0"]
