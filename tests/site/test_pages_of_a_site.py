@@ -174,6 +174,15 @@ def test_rows_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert re.findall(r">(mine[^<]*)<", pages["tasks/toy.html"]) == ["mine", "mine (seed 7, not sandboxed)"]
 
 
+def test_failures_are_told_in_the_order_of_the_board(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    outcomes = {"model_7": Outcome.CRASH, "model_1": Outcome.EXCEPTION}
+    records = [failed("mine", model, outcome, message=f"of {model}") for model, outcome in outcomes.items()]
+    (shown,), (computed,) = board_of(records, tasks).rows, leaderboard(data_of(tasks, records)).rows
+    assert shown.reason == computed.reason
+    assert list(shown.failures) == list(computed.failures)
+
+
 def test_rows_that_differ_only_in_versions_have_the_labels_of_the_board(tmp_path: Path) -> None:
     tasks, records = references(tmp_path), [*rows("mine"), *rows("mine", GAPS, harness_version="9.9")]
     collected = collect(records, tasks, everything=True)
