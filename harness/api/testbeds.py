@@ -1,6 +1,7 @@
 """The function `pgdl.testbed`: trains classifiers on features of frozen networks, and compares errors with measures."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -12,6 +13,7 @@ from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.credentials import RESULTS, Address
+from harness.errors import UserError
 from harness.names import ALL
 from harness.plots import new_figure, write_pictures
 from harness.protocols.files import write_csv
@@ -123,6 +125,8 @@ def testbed(
     Raises:
         UserError: the task or the data cannot be used, or no model can be probed.
     """
+    if not 0 <= weight < math.inf:
+        raise UserError("weight", expected="a finite number, at least 0", found=weight)
     settings = ProbeSettings(tuple(ssim), None if unseen is None else tuple(unseen), execution.seed)
     chosen = [one.submission for one in choose_measures(measures)]
     # `begin_run` refuses impossible calls before the backbones are probed, which takes long.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from harness.about import About
-from harness.board.collect import Calls, value_of
+from harness.board.collect import CallRecord, Calls, Cell, value_of
 from harness.board.disclosure import rounded
 from harness.board.on_task import MISSING, SIGNIFICANT, OnTask, median_seconds
 from harness.board.repetitions import OwnRandomness, own_randomness
@@ -178,7 +178,8 @@ def make_row(
 
 
 def _on_task(calls: Calls, task: str, reference: Reference, result: TaskScore | str, *, is_hidden: bool) -> OnTask:
-    records = {model: record for (name, model), record in calls.rows.items() if name == task}
+    # Sorted as the records of a site, so that both give failures in the same order.
+    records = {model: record for (name, model), record in sorted(calls.rows.items(), key=_cell) if name == task}
     failures = Counter(str(call.outcome) for call in records.values() if isinstance(value_of(call), Failure))
     n_models = len(reference.models)
     if len(records) < n_models:
@@ -186,6 +187,10 @@ def _on_task(calls: Calls, task: str, reference: Reference, result: TaskScore | 
     if is_hidden:
         return OnTask(task, result, n_models, failures, {}, withheld=True)
     return OnTask(task, result, n_models, failures, records, scored=calls.on(task, reference))
+
+
+def _cell(recorded: tuple[Cell, CallRecord]) -> Cell:
+    return recorded[0]
 
 
 def labelled(submission: str, settings: str, *, sandboxed: bool) -> str:

@@ -58,7 +58,7 @@ class NumberRange(click.FloatRange):
 
 def parse_size(text: str) -> int:
     """Return the number of bytes, at least 1, that a text such as 512M, 4G or 2GiB means; units are powers of 1024."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(r"(\d{1,18}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
     if size < 1:
         raise ValueError(f"expected a size such as 512M or 4G, found {text!r}")

@@ -281,6 +281,7 @@ def _calls(facts: SubmissionFacts, rows: Mapping[str, Mapping[tuple[str, str], S
         about=facts.about,
         version=facts.version,
         configuration=facts.configuration,
+        recorded_configuration=facts.configuration.id if facts.configuration else "",
         requested_at=facts.requested_at,
     )
 

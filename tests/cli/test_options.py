@@ -69,7 +69,7 @@ SIZE, TIME = "expected a size such as 512M or 4G, found ", "a time such as 90s, 
     ("parse", "text", "problem"),
     [
         *((options.parse_size, text, SIZE) for text in
-          ("", "G", "-1G", "4 giga", "4G 2", "1e9", "0x10", "inf", "nan", "4,5G", "0", "0G")),
+          ("", "G", "-1G", "4 giga", "4G 2", "1e9", "0x10", "inf", "nan", "4,5G", "0", "0G", "9" * 400)),
         *((options.parse_seconds, text, TIME) for text in
           ("", "m", "5 d", "1h30m", "5ms", "nan", "inf", "-1m", "0s", "721h")),
     ],

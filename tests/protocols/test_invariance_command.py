@@ -124,6 +124,7 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
         (["pictures", "--perturbations", "rotatoin"], "no perturbation 'rotatoin'; did you mean 'rotation'?"),
         (["pictures", "--range", "rotation=big"], "expected PERTURBATION=LOW..HIGH"),
         (["pictures", "--range", "rotation=90..-90"], "expected LOW below HIGH"),
+        (["pictures", "--range", "rotation=-400..0"], "expected LOW below HIGH, both from -360 to 360"),
         (["pictures", "--perturbations", "rotation", "--range", "translate_x=-1..1"],
          "--range: translate_x is not among the perturbations"),
         (["pictures", "--given", "colour"],
@@ -168,6 +169,12 @@ def test_a_task_without_reference_data_gets_scores_only(
     assert not (folder / "out" / "table.csv").exists()
     study = Study([ChosenMagnitudes("rotation", 0, 1)], responses, {"model_8": "cannot be run"})
     assert repr(PerturbedAccuracies(study, {}, None, (), ())) == "rotation: curves of 8 models\nmodel_8: cannot be run"
+
+
+@pytest.mark.parametrize("number", [-1, 0, 1])
+def test_a_curve_needs_two_examples(number: int) -> None:
+    with pytest.raises(UserError, match=f"n_examples: expected 2 or more, found {number}"):
+        evaluation.InvarianceSettings(choose((), ()), n_examples=number)
 
 
 def test_magnitudes_and_numbers_of_batches() -> None:

@@ -161,10 +161,12 @@ def test_radii_must_leave_something_of_the_images() -> None:
         ((), (8, 8, 1), (1, 2)),
         ((), (32, 40, 3), (1, 2, 3, 4, 5)),
         ((10,), (32, 40, 3), (10,)),
+        ([2, 1, 2], (8, 8, 1), (1, 2)),
     ):
         assert possible_radii(given, shape) == found
     for given, shape, problem in (
         ((1, 11), (32, 40, 3), r"at most 10: .* images of 32 pixels, found 11; use --epsilon 1\.\.10"),
+        ((0, 1), (8, 8, 1), "epsilon: expected 1 or more, found 0"),
         ((), (28, 3, 1), "at least 4 pixels high and wide, found 28x3"),
         ((1,), (12,), r"\(height, width, channels\), found shape \(12,\)"),
     ):

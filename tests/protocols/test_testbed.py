@@ -16,6 +16,7 @@ from in_process import Pgdl
 from kept_notes import Notes
 from testbed_tasks import N_CLASSES, N_SEEN, SIDE, WIDTHS, make_backbones, make_data, make_images
 
+from harness.api import testbeds
 from harness.errors import UserError
 from harness.extras import install
 from harness.protocols import subject as studied
@@ -305,6 +306,12 @@ def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_pa
     assert found.notes[1] == "there are no unseen classes, so only 0 % is evaluated"
     found, _ = divide(place, make_data(tmp_path / "data.npz"), (0,))
     assert [note.partition(";")[0] for note in found.notes] == ["3 seen and 0 unseen classes evaluated"]
+
+
+@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
+def test_an_impossible_weight_is_refused_before_the_work(weight: float, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="weight: expected a finite number, at least 0"):
+        testbeds.testbed("no_task", "digits", tasks_dir=tmp_path, weight=weight, measures=())
 
 
 def test_steps_are_as_equal_as_whole_numbers_allow() -> None:

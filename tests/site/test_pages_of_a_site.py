@@ -7,12 +7,13 @@ import pytest
 from markupsafe import escape
 from site_examples import HOSTILE, data_of, page_of, pages_of
 
+from harness.board.leaderboard import build_board
 from harness.outcome import Outcome
-from harness.site import SiteData, charts, paths_of, write_report
+from harness.site import SiteData, charts, gather, paths_of, write_report
 from harness.site.board import leaderboard
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import compare_with_chance, explain_score
-from tests.board.board_examples import GAPS, MEASURE, board_of, failed, references, rows
+from tests.board.board_examples import GAPS, MEASURE, board_of, collect, failed, references, rows
 from tests.records.evaluation_rows import request
 
 #: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.
@@ -171,6 +172,24 @@ def test_rows_of_one_name_are_told_apart(tmp_path: Path) -> None:
     others = [*rows("mine", [2 * value for value in MEASURE], run_seed=7, sandbox="none"), *rows("other", GAPS)]
     pages = pages_of(data_of(references(tmp_path), [*rows("mine"), *others]))
     assert re.findall(r">(mine[^<]*)<", pages["tasks/toy.html"]) == ["mine", "mine (seed 7, not sandboxed)"]
+
+
+def test_failures_are_told_in_the_order_of_the_board(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    outcomes = {"model_7": Outcome.CRASH, "model_1": Outcome.EXCEPTION}
+    records = [failed("mine", model, outcome, message=f"of {model}") for model, outcome in outcomes.items()]
+    (shown,), (computed,) = board_of(records, tasks).rows, leaderboard(data_of(tasks, records)).rows
+    assert shown.reason == computed.reason
+    assert list(shown.failures) == list(computed.failures)
+
+
+def test_rows_that_differ_only_in_versions_have_the_labels_of_the_board(tmp_path: Path) -> None:
+    tasks, records = references(tmp_path), [*rows("mine"), *rows("mine", GAPS, harness_version="9.9")]
+    collected = collect(records, tasks, everything=True)
+    board = build_board(collected, tasks)
+    labels = [row.label for row in leaderboard(gather(collected.shown, board, tasks, {}, {})).rows]
+    assert len({*labels}) == 2
+    assert labels == [row.label for row in board.rows]
 
 
 @pytest.mark.parametrize("other", ["tensorflow", "jax"])

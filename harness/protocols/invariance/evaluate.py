@@ -27,7 +27,7 @@ from harness.summarized import Summarized
 
 @dataclass(frozen=True)
 class InvarianceSettings:
-    """The settings of a study of invariance."""
+    """The settings of a study of invariance; invalid values raise `UserError`."""
 
     perturbations: Sequence[ChosenMagnitudes]
     n_examples: int = 2048  #: training examples of each curve; if there are fewer, all
@@ -36,6 +36,10 @@ class InvarianceSettings:
     least_accuracy: float = 0.8  #: models with a lower training accuracy are left out
     sensitivity: bool = False  #: whether scores are also computed from random subsets of the examples
     seed: int = 0  #: seed of the choice of examples, of mixtures and of random magnitudes
+
+    def __post_init__(self) -> None:
+        if self.n_examples < 2:
+            raise UserError("n_examples", expected="2 or more", found=self.n_examples)
 
 
 @dataclass(frozen=True, repr=False)

@@ -74,5 +74,5 @@ def _parse(text: str) -> tuple[str, tuple[float, float]]:
         raise UserError("--range", expected=expected, found=repr(text))
     low, high = float(match[2]), float(match[3])
     if not -LARGEST <= low < high <= LARGEST:
-        raise UserError("--range", expected=f"LOW below HIGH, both at most {LARGEST:g}", found=repr(text))
+        raise UserError("--range", expected=f"LOW below HIGH, both from -{LARGEST:g} to {LARGEST:g}", found=repr(text))
     return match[1], (low, high)

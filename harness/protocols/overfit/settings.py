@@ -50,7 +50,7 @@ def parse_radii(text: str) -> tuple[int, ...]:
 
 
 def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the radii `wanted`, by default the radii in `DEFAULT_RADII` that the images allow.
+    """Return the radii `wanted`, ascending, by default the radii in `DEFAULT_RADII` that the images allow.
 
     Images are shifted by up to three times the radius, and part of each image must remain visible. Raise `UserError` if
     the inputs are no images (height, width, channels), or are too small.
@@ -61,7 +61,9 @@ def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple
     largest = (side - 1) // 3
     if largest < 1:
         raise UserError("images", expected="at least 4 pixels high and wide", found="x".join(map(str, input_shape[:2])))
+    if wanted and min(wanted) < 1:
+        raise UserError("epsilon", expected="1 or more", found=min(wanted))
     if wanted and max(wanted) > largest:
         expected = f"at most {largest}: shifts by 3 epsilon must leave something of images of {side} pixels"
         raise UserError("epsilon", expected=expected, found=max(wanted), remedy=f"use --epsilon 1..{largest}")
-    return tuple(wanted) or tuple(radius for radius in DEFAULT_RADII if radius <= largest)
+    return tuple(sorted(set(wanted))) or tuple(radius for radius in DEFAULT_RADII if radius <= largest)
