@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,7 @@ from scoring.group_counts import both_smaller_counts, cell_sums, smaller_counts
 from scoring.vectors import Vector, as_vectors_of
 
 MINIMUM_HYPERPARAMETERS = 3  #: number of hyperparameters that must vary; with two, a cell has a single pair of models
+MAX_CONDITIONS = 20_000_000  #: maximum number of cells of pairs of models; they need about 4 GB of memory
 EPSILON = 1e-12
 """Number added inside the entropy's logarithm, as in the scoring program; a perfect measure scores 1.000000000003."""
 MOST_MODELS_PAIRWISE = 500  #: up to this number of models, comparing all pairs is faster than sorting
@@ -57,8 +59,11 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
 
 
 def has_official_score(grid: Grid) -> bool:
-    """Return whether measures have official scores on a grid: three hyperparameters vary, and no cell is empty."""
-    return len(grid.varying) >= MINIMUM_HYPERPARAMETERS and grid.is_complete
+    """Return whether measures have official scores on a grid.
+
+    Three hyperparameters vary, no cell is empty, and there are at most `MAX_CONDITIONS` cells of pairs of models.
+    """
+    return len(grid.varying) >= MINIMUM_HYPERPARAMETERS and grid.is_complete and _n_conditions(grid) <= MAX_CONDITIONS
 
 
 def require_official(grid: Grid) -> None:
@@ -70,7 +75,14 @@ def require_official(grid: Grid) -> None:
         raise ScoreUndefined(
             f"official score: expected at least {MINIMUM_HYPERPARAMETERS} hyperparameters that vary, found {found}"
         )
-    raise ScoreUndefined(f"official score: expected one model in every cell, found {grid.empty_cell()}")
+    if not grid.is_complete:
+        raise ScoreUndefined(f"official score: expected one model in every cell, found {grid.empty_cell()}")
+    found = f"{_n_conditions(grid):,}: two hyperparameters have too many values"
+    raise ScoreUndefined(f"official score: expected at most {MAX_CONDITIONS:,} cells of pairs of models, found {found}")
+
+
+def _n_conditions(grid: Grid) -> int:
+    return sum((one * other) ** 2 for one, other in combinations(grid.sizes, 2))
 
 
 def official_inputs(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> tuple[Vector, Vector, Conditioning]:

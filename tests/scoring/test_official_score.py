@@ -69,6 +69,14 @@ def test_fewer_than_three_varying_hyperparameters_have_no_score(sizes: dict[str,
             score(*t.arrays)
 
 
+def test_a_grid_whose_cells_need_too_much_memory_has_no_score() -> None:
+    sizes = {"a": 67, "b": 67, "c": 2}
+    grid = Grid.from_hyperparameters({name: range(size) for name, size in sizes.items()}, cells(**sizes))
+    numbers = [*range(len(grid.models))]
+    with pytest.raises(ScoreUndefined, match=r"at most 20,000,000 cells of pairs of models, found 20,187,033: two"):
+        official_score(numbers, numbers, grid)
+
+
 @pytest.mark.parametrize(
     ("measure", "gap", "message"),
     [
