@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from harness.cache import cache_directory, link_or_copy, locked
 from harness.cores import available_cores
+from harness.digest import code_of, digest_of
 from harness.errors import UserError, remedy_of
 from harness.format.layout import find_shards
 from harness.format.problems import Problems
@@ -27,6 +28,10 @@ from harness.task.digests import Digests, data_digest
 
 #: Files with the inputs, float32 (n_samples, *input_shape), and with the labels, int32 (n_samples,).
 INPUTS, LABELS = "inputs.npy", "labels.npy"
+
+#: File in an entry of the cache with the digest of the code that made the entry, and the files of this code.
+MADE_BY = "made_by"
+DECODER = (*(Path(__file__).parents[1] / "format" / name for name in ("scan.py", "shards.py")), Path(__file__))
 
 #: Name under which the cache notes that test data are valid.
 CHECKED = "test data"
@@ -104,12 +109,18 @@ def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) 
 
 
 def _is_whole(entry: Path) -> bool:
-    """Whether an entry of the cache has both arrays in full; NumPy refuses an array that was cut off."""
+    """Whether this code made an entry of the cache, with two whole arrays; NumPy refuses an array that is cut off."""
     try:
         inputs, labels = (np.load(entry / name, mmap_mode="r") for name in (INPUTS, LABELS))
+        made_by = (entry / MADE_BY).read_text()
     except (OSError, ValueError, EOFError):
         return False
-    return len(inputs) == len(labels) > 0
+    return made_by == _decoder() and len(inputs) == len(labels) > 0
+
+
+@cache
+def _decoder() -> str:
+    return digest_of((file.name, code_of(file.read_bytes())) for file in DECODER)
 
 
 def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -> str:
@@ -118,6 +129,7 @@ def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -
     partial.mkdir()
     try:
         digest = decode(shards, partial, digests)
+        (partial / MADE_BY).write_text(_decoder())
         if not _is_whole(root / digest):
             shutil.rmtree(root / digest, ignore_errors=True)
             partial.replace(root / digest)

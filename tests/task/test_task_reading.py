@@ -216,6 +216,14 @@ def test_damaged_cache_is_as_good_as_none(tmp_path, own_cache, task):
     assert sorted(path.suffix for path in (own_cache / "training_data").iterdir()) == ["", ".lock"]
 
 
+def test_arrays_that_other_code_has_decoded_are_decoded_anew(tmp_path, task):
+    data = read(tmp_path).data
+    inputs = np.array(data.inputs)
+    np.save(data.directory / "inputs.npy", inputs + 1)
+    (data.directory / "made_by").write_text("an earlier version")
+    np.testing.assert_array_equal(read(tmp_path).data.inputs, inputs)
+
+
 def test_broken_shards_leave_nothing_in_the_cache(tmp_path, own_cache, task):
     (task / "dataset_1/train/shard_1.tfrecord").write_bytes(b"short")
     with pytest.raises(InvalidTaskError):
