@@ -39,6 +39,7 @@ PRINTED_BY = {
     "board/leaderboard.py": RUNS,
     "codabench/platform.py": ("codabench collect", "codabench submissions", "codabench publish"),
     "corpus/build.py": ("task build",),
+    "corpus/trainer.py": ("task build",),
     "execution/cluster/agreement.py": RUNS,
     "execution/executors/ray.py": (*RUNS, "ci", "doctor"),
     "execution/plan.py": ("run", "check"),
