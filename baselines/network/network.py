@@ -13,7 +13,7 @@ from baselines.core.lazy import tf
 from baselines.core.memory import require_memory
 from baselines.core.needs import MeasureUnavailable
 from baselines.network.attention import Attention
-from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
+from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes, consumers
 from baselines.network.operations import Operation, makes_masks, operation
 
 #: Approximate size in bytes of a batch's activations: small enough for a CPU's caches, large enough to keep a GPU busy.
@@ -108,6 +108,14 @@ class Network:
     def shape(self, position: int) -> tuple[int, ...]:
         """Return the shape of the values at a position, without the batch axis."""
         return self._shapes[position]
+
+    @property
+    def input_sides(self) -> tuple[int, ...]:
+        """The sides of the network's inputs in pixels, without channels; () for vectors."""
+        shape, readers = self.shape(INPUT), [self.nodes[place] for place in consumers(self.nodes, INPUT)]
+        to_the_end = (*range(2, len(shape) + 1), 1)  # inputs with the channels first are turned at once
+        has_channels_first = any(tuple(node.config["dims"]) == to_the_end for node in readers if node.kind == "Permute")
+        return shape[1:] if has_channels_first else shape[:-1]
 
     def nodes_of(self, number: int) -> list[int]:
         """Return the positions of the nodes that compute layer `number` of `layers`; empty if all were removed."""

@@ -10,8 +10,6 @@ import numpy as np
 from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.network import INPUT, Network
-from baselines.network.nodes import consumers
 from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps
 from baselines.norm.operator_norm import fourier_norm, gram, operator_norm
 
@@ -55,16 +53,9 @@ def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: s
     """
     if fft_size not in ("layer", "dataset"):
         raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")
-    sides = _sides_of_inputs(subject.network) if fft_size == "dataset" else None
+    sides = subject.network.input_sides if fft_size == "dataset" else None
     layers = range(len(_maps(subject, change)))
     return np.array([_fourier_norm(subject, change, number, sides) ** 2 for number in layers])
-
-
-def _sides_of_inputs(network: Network) -> tuple[int, ...]:
-    shape, readers = network.shape(INPUT), [network.nodes[place] for place in consumers(network.nodes, INPUT)]
-    to_the_end = (*range(2, len(shape) + 1), 1)
-    has_channels_first = any(tuple(node.config["dims"]) == to_the_end for node in readers if node.kind == "Permute")
-    return shape[1:] if has_channels_first else shape[:-1]
 
 
 def _fourier_norm(subject: Subject, change: bool, number: int, of_inputs: tuple[int, ...] | None) -> float:

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from baselines.core.measure import measure
 from baselines.core.normalization import normalized
 from baselines.core.subject import Subject
-from baselines.network import INPUT, Network
+from baselines.network import Network
 
 
 @measure()
@@ -101,4 +101,4 @@ def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
 
 def side(network: Network) -> int:
     """Return the longest side of the network's inputs in pixels; 1 for vectors."""
-    return max(network.shape(INPUT)[:-1], default=1)
+    return max(network.input_sides, default=1)

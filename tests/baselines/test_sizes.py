@@ -46,6 +46,8 @@ def test_the_side_of_the_image():
     assert vc_dim(t1(), None, image_side=2) == pytest.approx(2 + 4 * math.log(22 * 2 * 4) * 8)
     model = kinds_of_layers()
     assert vc_dim(model, None, image_side=0) == vc_dim(model, None, image_side=6)  # its own
+    turned = sequential((9, 6, 6), layers.Conv2D(1, 2, data_format="channels_first"), layers.Flatten())
+    assert vc_dim(turned, None, image_side=0) == vc_dim(turned, None, image_side=6)
     expected = 4000 * math.sqrt(6 * math.log2(6 * 6 * 6) ** 3 * sum(KERNELS) / 5) + math.sqrt(math.log(1 / 0.05) / 5)
     assert conv_bound(model, dataset(np.zeros((5, 6, 6, 2)), np.zeros(5)), delta=0.05) == pytest.approx(expected)
 
