@@ -79,9 +79,9 @@ def locked(file: Path) -> Iterator[None]:
 
     Raise `UserError` if the file cannot be opened, for instance because the cache belongs to another user.
     """
-    with ExitStack() as stack:
-        with writing(file, remedy=f"name another cache by {VARIABLE}"):
-            stream = stack.enter_context(file.open("wb"))
+    with writing(file, remedy=f"name another cache by {VARIABLE}"):
+        stream = file.open("wb")
+    with stream:
         lock_descriptor(stream.fileno())
         yield
 

@@ -75,9 +75,9 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
     """Return the chance scores of each task, or only of `task`.
 
-    Without `task`, return {} if some task is hidden, or if the score is 0 because a call exceeded its time.
+    Without `task`, return {} for a row without a level of chance, such as a row with a hidden task.
     """
-    if not task and (row.rounded or row.result.exceeded):
+    if not task and row.chance_level is None:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}
 

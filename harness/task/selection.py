@@ -40,8 +40,10 @@ def evenly(ordered: Sequence[T], number: int) -> list[T]:
 
 def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
     """Raise `UserError` if `wanted` selects no model, or has a name that no model of the tasks has."""
-    names = () if wanted is None or isinstance(wanted, int) else as_names(wanted)
-    if wanted is not None and not (wanted > 0 if isinstance(wanted, int) else len(names)):
+    if wanted is None:
+        return
+    names = () if isinstance(wanted, int) else as_names(wanted)
+    if (wanted if isinstance(wanted, int) else len(names)) < 1:
         raise UserError("models", expected="1 model or more", found=repr(wanted))
     known = [model.id for task in tasks for model in task.models]
     for unknown in (name for name in names if name not in known):
