@@ -56,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Same:
-    """Submissions that all have the same files, or all the same values. The change touches at least one of them."""
+    """Submissions that all have the same files, or all the same values. The change touches one submission or more."""
 
     what: str  #: `files`, or `values` for the same value on every model
     names: tuple[str, ...]

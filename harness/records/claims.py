@@ -1,4 +1,4 @@
-"""Claims: each run records in the database which calls it makes. Other runs on this database leave out these calls."""
+"""Claims: each run records in the database which calls it makes. No other run on this database makes these calls."""
 
 import os
 import secrets

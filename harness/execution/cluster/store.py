@@ -109,7 +109,7 @@ class Store:
 
 
 class Supply:
-    """Sends machines the inputs that they need. Models and data are first put into the planning process' own cache."""
+    """Sends inputs to machines on request. Models and data are first put into the planning process' own cache."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
         """`put` stores bytes in the cluster's engine, and returns a reference to them."""
