@@ -33,7 +33,7 @@ Column = Mapping[str, Scores]
 
 def main(scores: Path, results: Path) -> None:
     """Print how well corpora and demo tasks agree on the order of measures, and the table of the best measures."""
-    corpora, demo = read_scores(scores.read_text()), read_results(results.read_text())
+    corpora, demo = read_scores(scores.read_text(encoding="utf-8")), read_results(results.read_text(encoding="utf-8"))
     everywhere = means(corpora)
     print(f"- Corpora and demo tasks: {agreement(everywhere, demo)}")
     for (name, one), (other_name, other) in itertools.combinations(corpora.items(), 2):

@@ -77,10 +77,10 @@ def main(arguments: Sequence[str]) -> None:
         paths = TaskDirectory(Path(arguments[1])).references()
         oracle = score_yardsticks({name: read_reference(path) for name, path in paths.items()}, paths).oracle
         comparison, records = (read(Path(path)) for path in arguments[2:4])
-        corpora = read_scores(Path(arguments[4]).read_text())
+        corpora = read_scores(Path(arguments[4]).read_text(encoding="utf-8"))
         lines = table_of(comparison, values_of(records), means(corpora))
         plain = ([cell.replace("`", "") for cell in cells] for cells in lines)
-        with Path(arguments[5]).open("w", newline="") as file:
+        with Path(arguments[5]).open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(plain)
         print(page(comparison, lines, oracle, corpora), end="")
 
@@ -93,7 +93,7 @@ def draws(measure: baselines.Measure) -> bool:
 def read(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV file."""
     csv.field_size_limit(2**24)
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

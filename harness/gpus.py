@@ -23,7 +23,7 @@ def find_gpus(root: Path = Path("/")) -> list[Gpu]:
     """
     gpus = []
     for information in (root / "proc/driver/nvidia/gpus").glob("*/information"):
-        fields = dict(re.findall(r"^(.+?):\s*(.*?)\s*$", information.read_text(), re.MULTILINE))
+        fields = dict(re.findall(r"^(.+?):\s*(.*?)\s*$", information.read_text(encoding="utf-8"), re.MULTILINE))
         gpu = Gpu(int(fields["Device Minor"]), fields["GPU UUID"], fields["Model"], information.parent.name)
         if (root / f"dev/nvidia{gpu.minor}").exists():
             gpus.append(gpu)

@@ -4,6 +4,7 @@ Control groups limit the memory of containers, of services, and of jobs on clust
 """
 
 import functools
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -52,17 +53,17 @@ class _Group:
     version: _Version
 
     def limit(self) -> int | None:
-        text = (self.path / self.version.limit).read_text().strip()
+        text = (self.path / self.version.limit).read_text(encoding="utf-8").strip()
         return int(text) if text.isdecimal() else None
 
     def available(self, limit: int) -> int:
         """Return the bytes that processes in a group with this limit can still use."""
-        used = int((self.path / self.version.usage).read_text())
-        files = self.version.droppable.findall((self.path / "memory.stat").read_text())
+        used = int((self.path / self.version.usage).read_text(encoding="utf-8"))
+        files = self.version.droppable.findall((self.path / "memory.stat").read_text(encoding="utf-8"))
         return limit - used + sum(map(int, files))
 
     def kills(self) -> int:
-        found = re.search(r"^oom_kill (\d+)$", (self.path / self.version.kills).read_text(), re.M)
+        found = re.search(r"^oom_kill (\d+)$", (self.path / self.version.kills).read_text(encoding="utf-8"), re.M)
         return int(found[1]) if found else 0
 
 
@@ -89,6 +90,11 @@ def memory_kills() -> int:
     return total
 
 
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file of /proc with paths, which may consist of any bytes but a line feed."""
+    return os.fsdecode(path.read_bytes()).split("\n")[:-1]
+
+
 @functools.cache  # they still limit the process if it moves to a group inside them
 def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
     """Return the control groups that can limit the memory of a process, the innermost first."""
@@ -100,14 +106,14 @@ def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
 
 
 def _groups_of(version: _Version, proc: Path) -> Iterator[_Group]:
-    places = [line.split(":", 2)[1:] for line in (proc / "cgroup").read_text().splitlines()]
+    places = [line.split(":", 2)[1:] for line in lines_of(proc / "cgroup")]
     own = next((Path(path) for names, path in places if version.controller in names.split(",")), None)
-    for line in (proc / "mountinfo").read_text().splitlines():
+    for line in lines_of(proc / "mountinfo"):
         fields, _, described = line.partition(" - ")
-        filesystem, _, options = described.split()[:3]
+        filesystem, _, options = described.split(" ")  # the second, the mounted device, may be empty
         if own is None or filesystem != version.filesystem or version.controller not in ("", *options.split(",")):
             continue
-        root, mount = map(Path, fields.split()[3:5])
+        root, mount = map(Path, fields.split(" ")[3:5])
         inner = mount / own.relative_to(root) if own.is_relative_to(root) else mount
         for path in (inner, *inner.parents):
             if path.is_relative_to(mount) and (path / version.limit).exists():

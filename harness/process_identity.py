@@ -15,7 +15,7 @@ def process_scope() -> str:
     """Return 12 hexadecimal digits that identify machine, boot and PID namespace, the scope of a process ID."""
     if sys.platform != "linux":  # no namespaces, and start times differ between boots
         return hashlib.sha256(platform.node().encode()).hexdigest()[:12]
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8")
     namespace = Path("/proc/self/ns/pid").readlink()
     return hashlib.sha256(f"{platform.node()}{boot}{namespace}".encode()).hexdigest()[:12]
 
@@ -29,7 +29,8 @@ def start_time(pid: int) -> str:
         except psutil.NoSuchProcess:
             return ""
     try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        # The name of a process may be any bytes.
+        state, *fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].decode().split()
     except OSError:
         return ""
     return "" if state in "ZX" else fields[18]

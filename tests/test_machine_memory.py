@@ -46,7 +46,8 @@ class Kernel:
         options = "rw" if self.version == "cgroup2" else "rw,memory"
         lines = ["31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw", "32 23 0:29 / /cpu rw - cgroup cgroup rw,cpu"]
         lines += [f"41 31 0:38 {root} {self.mount} rw,relatime shared:9 - {self.version} cgroup {options}"]
-        (self.proc / "mountinfo").write_text("\n".join(lines) + "\n")
+        medium = b"30 23 8:1 / /media/\xfcbung rw - vfat  rw\n"  # a name in Latin-1, and no name of a device
+        (self.proc / "mountinfo").write_bytes(medium + ("\n".join(lines) + "\n").encode())
 
 
 @pytest.fixture(params=FILES)

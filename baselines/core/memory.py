@@ -38,6 +38,6 @@ def memory_left() -> int | None:
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_text()
+        return Path(path).read_text(encoding="utf-8")
     except OSError:  # another operating system, or a sandbox without /proc
         return ""

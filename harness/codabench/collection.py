@@ -131,7 +131,7 @@ def _prove(
         if one.outcome == Outcome.INFRA_ERROR:
             raise _MachineError(f"the machine failed on {one.task}/{one.model}; run the same command again")
     if lines := differences(rows, drawn, again):
-        with writing(refused), refused.open("a") as stream:
+        with writing(refused), refused.open("a", encoding="utf-8") as stream:
             stream.write("".join(f"{line}\n" for line in (f"records {digest}", *lines)))
         raise UserError(f"{len(lines)} of {len(drawn)} calls that were made again do not confirm it", found=lines[0])
     return len(drawn)

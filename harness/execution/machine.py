@@ -103,7 +103,7 @@ def describe_machine() -> dict[str, str]:
 def _processor() -> str:
     if sys.platform != "linux":
         return platform.processor() or platform.machine()
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.machine()

@@ -104,7 +104,7 @@ def becomes_others() -> bool:
 
 
 def _capabilities() -> int:
-    found = re.search(r"^CapEff:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    found = re.search(rb"^CapEff:\s*([0-9a-f]+)$", Path("/proc/self/status").read_bytes(), re.MULTILINE)
     return int(found[1], 16) if found else 0
 
 
@@ -112,7 +112,7 @@ def worker_uid(slot: int) -> int | None:
     """Return the user ID of the worker in sandbox number `slot`; None if the worker runs as the harness' user."""
     if not becomes_others():
         return None
-    users = int(Path("/proc/self/uid_map").read_text().split()[2])
+    users = int(Path("/proc/self/uid_map").read_bytes().split()[2])
     own = FIRST_UID + (os.getpid() << 8) + slot
     return own if own < users else FIRST_UID_OF_FEW + slot
 

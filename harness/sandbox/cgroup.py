@@ -21,6 +21,7 @@ from filelock import lock_descriptor
 from harness import children
 from harness.cache import cache_directory, locked
 from harness.errors import UserError
+from harness.machine_memory import lines_of
 from harness.sandbox.job import Limits
 
 PREFIX = "pgdl-run-"
@@ -59,7 +60,7 @@ class CallGroup:
         if (path / "memory.swap.max").exists():  # missing if the kernel does not account for swap
             bounds["memory.swap.max"] = 0
         for name, value in bounds.items():
-            (path / name).write_text(str(value))
+            (path / name).write_text(str(value), encoding="utf-8")
 
     @property
     def entrance(self) -> list[str]:
@@ -72,7 +73,7 @@ class CallGroup:
 
     def ran_out_of_memory(self) -> bool:
         """Return whether the call was killed at the group's memory limit, not because the machine lacked memory."""
-        events = dict(line.split() for line in (self._path / "memory.events").read_text().splitlines())
+        events = dict(line.split() for line in (self._path / "memory.events").read_text(encoding="utf-8").splitlines())
         return int(events["oom"]) > 0 and int(events["oom_kill"]) > 0
 
     def close(self) -> None:
@@ -189,7 +190,7 @@ def remove_abandoned(parent: Path) -> None:
 def remove_group(path: Path) -> None:
     """Kill all processes in a group and its children, and remove the groups. Raise `OSError` if that takes too long."""
     if (path / "cgroup.kill").exists():
-        (path / "cgroup.kill").write_text("1")
+        (path / "cgroup.kill").write_text("1", encoding="utf-8")
     deadline = time.monotonic() + LEAVING_S
     for group in (*(child for child in path.iterdir() if child.is_dir()), path):
         while True:
@@ -227,8 +228,8 @@ def find_parents(proc: Path = Path("/proc/self")) -> list[Path]:
 
 def _own_group(proc: Path) -> tuple[Path, Path]:
     """Return the mount point of cgroup v2, and the directory of this process' group."""
-    mounts = [line.split() for line in (proc / "mountinfo").read_text().splitlines() if " - cgroup2 " in line]
-    paths = [line[3:] for line in (proc / "cgroup").read_text().splitlines() if line.startswith("0::")]
+    mounts = [line.split(" ") for line in lines_of(proc / "mountinfo") if " - cgroup2 " in line]
+    paths = [line[3:] for line in lines_of(proc / "cgroup") if line.startswith("0::")]
     if not mounts or not paths:
         raise NoCgroupError("there is no cgroup v2 here")
     path = Path(paths[0])
@@ -244,12 +245,12 @@ SUBTREE = "cgroup.subtree_control"
 
 
 def _names(group: Path, file: str) -> set[str]:
-    return set((group / file).read_text().split())
+    return set((group / file).read_text(encoding="utf-8").split())
 
 
 def members(group: Path) -> list[int]:
     """Return the IDs of the processes in a group, without the processes in its child groups."""
-    return [int(pid) for pid in (group / "cgroup.procs").read_text().split()]
+    return [int(pid) for pid in (group / "cgroup.procs").read_text(encoding="utf-8").split()]
 
 
 def allow_limits(group: Path) -> None:
@@ -280,13 +281,13 @@ def restore(group: Path) -> None:
 
 
 def _set_controllers(group: Path, sign: str) -> None:
-    (group / SUBTREE).write_text(" ".join(sign + name for name in sorted(CONTROLLERS)))
+    (group / SUBTREE).write_text(" ".join(sign + name for name in sorted(CONTROLLERS)), encoding="utf-8")
 
 
 def _move_all(source: Path, target: Path) -> None:
     for _ in range(ROUNDS):
         for pid in members(source):
             with suppress(ProcessLookupError):
-                (target / "cgroup.procs").write_text(str(pid))
+                (target / "cgroup.procs").write_text(str(pid), encoding="utf-8")
         if not members(source):
             break

@@ -66,10 +66,10 @@ def write_copies(worker: Path) -> None:
     """Write stand-ins for the files `COPIED_WITH_GPU` into the directory of the worker's code; they never change."""
     directory = worker / COPIES
     directory.mkdir()
-    (directory / "cpuinfo").write_text(Path("/proc/cpuinfo").read_text())
-    (directory / "meminfo").write_text(_all_free(Path("/proc/meminfo").read_text()))
-    (directory / "stat").write_text(_all_idle(Path("/proc/stat").read_text()))
-    (directory / "modules").write_text(_drivers(_read_modules()))
+    (directory / "cpuinfo").write_text(Path("/proc/cpuinfo").read_text(encoding="utf-8"), encoding="utf-8")
+    (directory / "meminfo").write_text(_all_free(Path("/proc/meminfo").read_text(encoding="utf-8")), encoding="utf-8")
+    (directory / "stat").write_text(_all_idle(Path("/proc/stat").read_text(encoding="utf-8")), encoding="utf-8")
+    (directory / "modules").write_text(_drivers(_read_modules()), encoding="utf-8")
 
 
 def _all_free(meminfo: str) -> str:
@@ -90,7 +90,7 @@ def _all_idle(stat: str) -> str:
 
 def _read_modules() -> str:
     modules = Path("/proc/modules")
-    return modules.read_text() if modules.exists() else ""
+    return modules.read_text(encoding="utf-8") if modules.exists() else ""
 
 
 def _drivers(modules: str) -> str:

@@ -95,8 +95,8 @@ def _own_root(pid: int) -> int | None:
 
 
 def _inner_number(pid: int) -> str:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(line for line in lines if line.startswith("NSpid:")).split()[-1]
+    lines = Path(f"/proc/{pid}/status").read_bytes().split(b"\n")  # the name of a process may be any bytes but this
+    return next(line for line in lines if line.startswith(b"NSpid:")).split()[-1].decode()
 
 
 @dataclass(frozen=True)

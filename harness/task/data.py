@@ -112,7 +112,7 @@ def _is_whole(entry: Path) -> bool:
     """Whether this code made an entry of the cache, with two whole arrays; NumPy refuses an array that is cut off."""
     try:
         inputs, labels = (np.load(entry / name, mmap_mode="r") for name in (INPUTS, LABELS))
-        made_by = (entry / MADE_BY).read_text()
+        made_by = (entry / MADE_BY).read_text(encoding="utf-8")
     except (OSError, ValueError, EOFError):
         return False
     return made_by == _decoder() and len(inputs) == len(labels) > 0
@@ -129,7 +129,7 @@ def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -
     partial.mkdir()
     try:
         digest = decode(shards, partial, digests)
-        (partial / MADE_BY).write_text(_decoder())
+        (partial / MADE_BY).write_text(_decoder(), encoding="utf-8")
         if not _is_whole(root / digest):
             shutil.rmtree(root / digest, ignore_errors=True)
             partial.replace(root / digest)

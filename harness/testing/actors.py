@@ -162,7 +162,7 @@ class Actor(RunningSandbox):
 
 def parts(job: Job) -> dict[str, str]:
     """Return name -> text, for each module in the files of a submission."""
-    return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
+    return {path.stem: path.read_text(encoding="utf-8") for path in Path(job.submission).glob("*.py")}
 
 
 @dataclass

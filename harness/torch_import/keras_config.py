@@ -39,7 +39,7 @@ class KerasModel:
     def write_canonical(self, directory: Path, archive: str) -> None:
         """Write the files that a worker reads: architecture.json, and the weights in a file `archive` beside it."""
         directory.mkdir(exist_ok=True)
-        (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical))
+        (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical), encoding="utf-8")
         arrays = [array for name in self.architecture.names for array in self.weights[str(name)]]
         write_worker_weights(directory / archive, arrays)
 

@@ -23,7 +23,7 @@ def answer(question: Question) -> Answer:
     """Answer a question; raises `UserError` if a file cannot be translated, or both files have different networks."""
     directory, file, initial = (Path(question[name] or ".") for name in ("directory", "file", "initial"))
     model = translate(read_pt2(file)).model
-    (directory / MODEL).write_text(json.dumps(model.config))
+    (directory / MODEL).write_text(json.dumps(model.config), encoding="utf-8")
     _write(model, directory / WEIGHTS)
     if question["initial"]:
         before = translate(read_pt2(initial)).model

@@ -13,7 +13,7 @@ HUGE = 2 * 1024**2
 def gather() -> None:
     """Move this process' private memory into huge pages where they fit. Before Linux 6.1, do nothing."""
     libc = ctypes.CDLL(None)
-    for line in Path("/proc/self/maps").read_text().splitlines():
+    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         addresses, access, _, _, inode, *_ = line.split()
         if access == "rw-p" and inode == "0":  # private memory, not of a file
             start, end = (int(address, 16) // HUGE * HUGE for address in addresses.split("-"))

@@ -30,7 +30,7 @@ def die_with_parent() -> None:
 def offer_to_kernel() -> None:
     """On Linux, make the kernel kill this process first if memory runs out. A submission can undo this."""
     with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
 
 
 def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes: int) -> None:

@@ -33,7 +33,7 @@ def refusal(error: BaseException, submission: Path) -> str:
 def _is_confined() -> bool:
     """Return whether this process has a system-call filter. In every sandbox, processes have a filter."""
     try:
-        return "\nSeccomp:\t2\n" in Path("/proc/self/status").read_text()
+        return b"\nSeccomp:\t2\n" in Path("/proc/self/status").read_bytes()
     except OSError:
         return False
 

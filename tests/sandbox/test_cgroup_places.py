@@ -35,7 +35,8 @@ def places(mount: Path, path: str, root: str = "/") -> list[Path]:
     proc = mount.parent / "proc"
     (proc / "cgroup").write_text(f"4:memory:/elsewhere\n0::{path}\n")
     other = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw\n"
-    (proc / "mountinfo").write_text(f"{other}41 31 0:38 {root} {mount} rw,relatime - cgroup2 cgroup2 rw\n")
+    lines = f"{other}41 31 0:38 {root} {mount} rw,relatime - cgroup2 cgroup2 rw\n"
+    (proc / "mountinfo").write_bytes(b"30 23 8:1 / /media/\xfcbung rw - vfat  rw\n" + lines.encode())
     return find_parents(proc)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.process_identity import start_time
 from harness.sandbox import proc
 from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.kinds.fast import Placeholder
@@ -21,9 +22,10 @@ from harness.sandbox.processes import Namespace, Tree
 from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.staging import Staging
 
-#: Starts a daemon whose parent is gone.
-PROGRAM = """
-import os, sys
+#: Starts a daemon whose parent is gone. The processes have a name that is no text, with a line of /proc/PID/status.
+PROGRAM = r"""
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(15, b"\xff\x0cNSpid:\t1")
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -64,6 +66,7 @@ def test_a_namespace_has_everything_that_runs_in_it() -> None:
         assert {Path(entry).name for entry in entries} == {"1", "2", "4"}, "bubblewrap's own, the program, the daemon"
         assert set(namespace.numbers()) == set(entries)
         assert first in namespace.numbers().values()
+        assert all(start_time(number) for number in namespace.numbers().values())
         outside = sorted(f"/proc/{number}" for number in namespace.numbers().values())
         assert sorted(Path(entry, "exe").readlink() for entry in entries) == sorted(
             Path(entry, "exe").readlink() for entry in outside

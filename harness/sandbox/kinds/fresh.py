@@ -183,7 +183,8 @@ class Enclosure(RunningSandbox):
                 used = os.statvfs(f"{root}{path}")
                 size += (used.f_blocks - used.f_bfree) * used.f_frsize
                 files += used.f_files - used.f_ffree
-            counted = re.search(r"^sockets: used (\d+)", Path(f"{root}/proc/1/net/sockstat").read_text(), re.MULTILINE)
+            sockets = Path(f"{root}/proc/1/net/sockstat").read_bytes()
+            counted = re.search(rb"^sockets: used (\d+)", sockets, re.MULTILINE)
         except (FileNotFoundError, ProcessLookupError):  # the sandbox has ended
             return Storage()
         return Storage(size, files, int(counted[1]) if counted else 0)

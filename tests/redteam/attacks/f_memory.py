@@ -41,6 +41,16 @@ def f_children(model, dataset):
     hoard_in_children(16, 8 << 20)
 
 
+PR_SET_NAME = 15
+
+
+@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
+def f_names_of_bytes(model, dataset):
+    """Gives its processes names that are no text. The harness must still measure them, and the run must go on."""
+    ctypes.CDLL(None).prctl(PR_SET_NAME, b"\xff\x0cNSpid:\t1")
+    hoard_in_children(16, 8 << 20)
+
+
 SIZE, PIECE = 992 << 20, 16 << 20
 
 
