@@ -116,7 +116,7 @@ def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.in
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
-    """For each position and group, count the group's earlier positions in the same block that have smaller numbers.
+    """For each position i and each group, count positions j < i of the group with numbers[j] < numbers[i] in i's block.
 
     `numbers` (n,) consists of blocks of `size`; `members` (n, n_groups) is 1 where a position is in a group.
     """

@@ -126,7 +126,7 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
 
 
 def fields_of(doc: str) -> dict[str, str]:
-    """Return field -> text, parsed from a docstring's first paragraph that begins with one of `FIELDS`."""
+    """Return field -> text. Of a docstring's paragraphs, the first that begins with one of `FIELDS` is parsed."""
     lines = map(_line, doc.split("\n\n"))
     paragraph = next((line for line in lines if _FIELD.match(line)), "")
     _, *parts = _FIELD.split(paragraph)

@@ -89,9 +89,10 @@ def ntk_complexity(
 ) -> float:
     """Complexity of the labels for the neural tangent kernel: their norm in the kernel's Hilbert space.
 
-    Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), n examples, rows of Y the labels as corners of a simplex, K the
-    kernel of ntk_alignment, scaled to K_ii = 1/2 on average, r = ridge. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du,
-    Hu, Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Refused: all gradients are 0.
+    Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n) for n examples. Each row of Y is a label, as a corner of a simplex;
+    K is the kernel of ntk_alignment, scaled to K_ii = 1/2 on average; r is `ridge`. Range: (0, 2 / sqrt(ridge)].
+    Source: Arora, Du, Hu, Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Refused: all
+    gradients are 0.
 
     The value is the main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an
     infinitely wide network of two layers on inputs of length 1, for which K_ii is 1/2. Here K is scaled to the same

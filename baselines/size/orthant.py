@@ -12,7 +12,7 @@ N_SWEEPS, TOLERANCE = 50, 1e-6
 
 
 class _Cavity(NamedTuple):
-    """The normal distributions of n variables, each given the signs of all other variables (cavity distribution)."""
+    """The cavity distributions of n normal variables: of each variable, given the signs of the other variables."""
 
     precision: Array
     mean: Array

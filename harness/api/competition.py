@@ -81,7 +81,7 @@ class Competition:
         return lines
 
     def board(self, collected: Collected, notes: Sequence[str] = (), command: Command = lambda _: "pgdl run") -> Board:
-        """Return the leaderboard of these calls. `command` returns the command line that makes outdated calls again."""
+        """Return the board of the collected calls. `command` returns the command line that repeats outdated calls."""
         return build_board(collected, self.references, self.withheld, notes, self.held_out, command)
 
     def command(self, results: Address | Path | str) -> Command:

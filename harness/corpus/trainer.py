@@ -128,7 +128,7 @@ class Trainer:
         return record
 
     def _parts(self) -> dict[str, tuple[Any, Any]]:
-        """Return part of the data -> inputs and labels.
+        """Return a dictionary: name of a part of the data -> its inputs and labels.
 
         Training labels have the recipe's noise, unless noise is an axis of the grid.
         """

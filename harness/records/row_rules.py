@@ -1,4 +1,4 @@
-"""Rules for the values of columns, to check databases of strangers. Values that the harness writes follow the rules."""
+"""Rules for the values of columns, to check strangers' databases. Values that the harness writes follow the rules."""
 
 import functools
 import json

@@ -81,7 +81,7 @@ def _has_tables(connection: Connection, database: Database) -> bool:
 
 
 def _refuse_others(connection: Connection, database: Database) -> None:
-    """Raise `UserError` if a file without tables of records has other tables: it belongs to another program."""
+    """Raise `UserError` if a file has tables, but none of a results database: the file belongs to another program."""
     others = sorted({*sqlalchemy.inspect(connection).get_table_names()} - {STAMP.name, *METADATA.tables})
     if others:
         found = cut(f"tables {', '.join(others)}", LISTED)

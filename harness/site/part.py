@@ -62,7 +62,7 @@ def _coloured_by(insight: Insight | None) -> str:
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return a table of the scores given two hyperparameters: one names the cell's line, the other its column.
+    """Return a table of the scores conditioned on pairs of hyperparameters, one of the line and one of the column.
 
     A cell has the score, the score's share of the largest score, and whether it is the smallest score.
     """

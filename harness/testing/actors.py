@@ -47,7 +47,7 @@ class Actors(Kind):
         self.expected += [job.runtime for job in trials]
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Record the runtimes in `prepared`."""
+        """Add the runtime of each trial to the list `prepared`."""
         self.prepared += [job.runtime for job in trials]
 
     def start(self, launch: Launch) -> "Actor":

@@ -25,9 +25,9 @@ def evaluate_task(subject: StudiedTask, data: str, settings: ProbeSettings, repo
     `data` names the images: `digits` or another dataset of recipes, an .npz file with x_train, y_train, x_test and
     y_test, or a directory with train/CLASS and test/CLASS. Classes of the task's training data are seen, others unseen.
 
-    Return the arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes without images in a cell,
-    and statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id -> why the model could
-    not be used. Raise `UserError` if the data or all models are unusable.
+    Return the arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes without images at this
+    `ssim` and `unseen`, and statistics over classes (model, ssim, unseen). The attribute `failed` is JSON: model id ->
+    why the model could not be used. Raise `UserError` if the data or all models are unusable.
     """
     known, shape, libraries = subject.task.data, _require_images(subject), library_versions()
     key = {

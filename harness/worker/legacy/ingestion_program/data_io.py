@@ -1,4 +1,4 @@
-"""Functions of the competition's module `data_io` that measures of 2020 used, for printing and for files."""
+"""Functions for printing and for files from the competition's module `data_io`, which measures of 2020 used."""
 
 import json
 import os
