@@ -24,16 +24,20 @@ seed: seed of the sample and of all other draws.
 
 import ast
 import functools
+import math
 import re
 from typing import Any
 
 from baselines.core.measure import MEASURES, Complexity
 
-#: Integer parameters that are not counts, and may be negative.
-NO_COUNTS = frozenset({"seed", "layer"})
+#: Parameters that may be any finite number.
+UNBOUNDED = frozenset({"seed", "layer", "low", "high"})
 
-#: Counts that may be 0; all others are at least 1.
-MAY_BE_0 = frozenset({"image_side", "min_eigenvalues", "n_burn_in", "n_components"})
+#: Lowest values of counts; all others are at least 1.
+LEAST = {"image_side": 0, "min_eigenvalues": 0, "n_burn_in": 0, "n_components": 0, "n_classes": 2}
+
+#: Parameters in (0, 1]; all other numbers with a point are 0 or more.
+SHARES = frozenset({"accuracy_drop", "delta", "fraction", "share"})
 
 
 def canonical(specification: str) -> str:
@@ -48,7 +52,7 @@ def load(specification: str) -> Complexity:
 
     Raises:
         KeyError: the measure is unknown.
-        ValueError: a parameter is unknown, or a value is too small or not of the default's type.
+        ValueError: a parameter is unknown, or a value is out of range or not of the default's type.
     """
     name, _, rest = canonical(specification).partition(":")
     found = MEASURES[name]
@@ -75,7 +79,17 @@ def _parameter(part: str, known: dict[str, Any]) -> tuple[str, Any]:
         value = float(value)
     if default is not None and type(value) is not type(default):
         raise ValueError(f"{name}: expected {type(default).__name__}, found {text}")
-    least = 0 if name in MAY_BE_0 else 1
-    if type(value) is int and name not in NO_COUNTS and value < least:
-        raise ValueError(f"{name}: expected {least} or more, found {value}")
+    _require_in_range(name, value)
     return name, value
+
+
+def _require_in_range(name: str, value: float) -> None:
+    least = LEAST.get(name, 1) if isinstance(value, int) else 0
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{name}: expected a finite number, found {value}")
+    if name in SHARES and not 0 < value <= 1:
+        raise ValueError(f"{name}: expected a number above 0 and up to 1, found {value}")
+    if name == "margin_floor" and value <= 0:  # a divisor
+        raise ValueError(f"{name}: expected a number above 0, found {value}")
+    if name not in UNBOUNDED and value < least:
+        raise ValueError(f"{name}: expected {least} or more, found {value}")

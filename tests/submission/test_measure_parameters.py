@@ -53,6 +53,12 @@ def test_every_switch_of_every_measure_takes_true_and_false_in_any_case() -> Non
         ("jacobian_norm:n_batches=0", "n_batches: expected 1 or more, found 0"),
         ("jacobian_norm:batch_size=-1", "batch_size: expected 1 or more, found -1"),
         ("constrained_margin:n_components=-1", "n_components: expected 0 or more, found -1"),
+        ("deepfool_margin:n_classes=1", "n_classes: expected 2 or more, found 1"),
+        ("deepfool_margin:overshoot=-0.1", "overshoot: expected 0 or more, found -0.1"),
+        ("inverse_margin:margin_floor=0", "margin_floor: expected a number above 0, found 0.0"),
+        ("quantization_bits:accuracy_drop=-0.1", "accuracy_drop: expected a number above 0 and up to 1, found -0.1"),
+        ("quantization_bits:accuracy_drop=1.5", "accuracy_drop: expected a number above 0 and up to 1, found 1.5"),
+        ("pr_mean_error_rotation:low=-1e999", "low: expected a finite number, found -inf"),
         ("depth:seed=1", "seed: expected one of no parameters"),
     ],
 )
@@ -67,7 +73,7 @@ def test_every_count_of_every_measure_is_refused_below_1_or_0() -> None:
     for measure in baselines.MEASURES.values():
         for name, default in measure.parameters.items():
             if type(default) is int and name not in ("seed", "layer"):
-                with pytest.raises(ValueError, match=f"^{name}: expected [01] or more, found -1$"):
+                with pytest.raises(ValueError, match=f"^{name}: expected [012] or more, found -1$"):
                     baselines.load(f"{measure.name}:{name}=-1")
 
 
