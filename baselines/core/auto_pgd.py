@@ -12,7 +12,7 @@ Value = Callable[[Array], tuple[Array, Array]]
 #: Weight alpha of the gradient step. The momentum, which repeats the last move, has weight 1 - alpha.
 NEW = 0.75
 
-#: If fewer than this fraction rho of the steps since the last checkpoint found a new maximum, the step is halved.
+#: If fewer than this fraction rho of the steps since the last checkpoint increased the value, the step is halved.
 IMPROVING = 0.75
 
 
@@ -39,7 +39,7 @@ def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Ar
         return found
 
     top, slope = at_start
-    point = before = start
+    point, before, present = start, start, top  # `present` is the value at `point`
     best, best_slope, length = start.copy(), slope.copy(), np.full((len(start), 1), 2, start.dtype)
     n_better, last, last_top = np.zeros(len(start), int), 0, top
     was_halved, looks = np.zeros(len(start), bool), checkpoints(n_steps)
@@ -48,14 +48,16 @@ def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Ar
         share = NEW if i else 1.0
         before, point = point, within(point + share * (ahead - point) + (1 - share) * (point - before))
         found, slope = value(point)
+        n_better, present = n_better + (found > present), found
         better = found > top
-        top, n_better = np.where(better, found, top), n_better + better
+        top = np.where(better, found, top)
         best[better], best_slope[better] = point[better], slope[better]
         if i + 1 in looks:
             stalls = n_better < IMPROVING * (i + 1 - last)
             was_halved = stalls | (~was_halved & (top == last_top))
             halved = was_halved[:, None]
             point, slope = np.where(halved, best, point), np.where(halved, best_slope, slope)
+            present = np.where(was_halved, top, present)
             length = np.where(halved, length / 2, length)
             n_better, last, last_top = np.zeros_like(n_better), i + 1, top
     return top

@@ -15,6 +15,9 @@ _OPAQUE = {"FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"}
 _ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout", "Rescaling", "SpectralNormalization"}
 _ALONG_AN_AXIS = {"LayerNormalization", "RMSNormalization", "UnitNormalization"}
 
+#: Package in which a worker registers Keras' layers that augment images, changed to return their input unchanged.
+_DISABLED = "disabled"
+
 #: Names of the attributes with the two factors of a low-rank update (LoRA).
 _FACTORS = (("lora_kernel_a", "lora_kernel_b"), ("lora_embeddings_a", "lora_embeddings_b"))
 
@@ -23,11 +26,15 @@ def kind_of(layer: Any) -> str:
     """Return the class name of a layer; raises `MeasureUnavailable` if the layer or its function is not Keras' own."""
     kind = type(layer).__name__
     own = getattr(tf.keras.layers, kind, None)
-    if own is None or type(layer).call is not own.call:
+    if own is None or not (type(layer).call is own.call or _is_disabled(layer, kind)):
         raise MeasureUnavailable(f"layer {layer.name} ({kind}) is not one of Keras' own layers")
     if kind in _OPAQUE:
         raise MeasureUnavailable(f"layer {layer.name} ({kind}) computes a function of its own")
     return kind
+
+
+def _is_disabled(layer: Any, kind: str) -> bool:
+    return bool(tf.keras.utils.get_registered_name(type(layer)) == f"{_DISABLED}>{kind}")
 
 
 def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array, ...]]:

@@ -51,7 +51,6 @@ class Job:
             "PYTHONHASHSEED": "0",
             **dict.fromkeys(THREADS, str(self.threads)),
             "CUDA_CACHE_PATH": home,
-            "NVIDIA_TF32_OVERRIDE": "0",  # float32 on a GPU as on a processor
             "HDF5_USE_FILE_LOCKING": "FALSE",  # the sandbox has no flock
             "CUDA_VISIBLE_DEVICES": "-1" if self.gpu is None else self.gpu.uuid,
             **({"LD_LIBRARY_PATH": ":".join(libraries)} if libraries else {}),

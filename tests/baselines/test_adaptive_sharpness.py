@@ -135,3 +135,18 @@ def test_a_maximum_within_the_box_is_approached_by_ever_smaller_steps():
     assert found == pytest.approx(0, abs=4e-3)
     alone = highest(value, start[:1], value(start[:1]), np.ones((1, 1), np.float32), 100)
     assert alone == found[:1]
+
+
+def test_a_step_keeps_its_length_while_most_steps_increase_the_value():
+    """The paper compares a value with the one before it, not with the maximum."""
+    values, visited = iter([0, 9, 1, 2, 3, *range(4, 19)]), []
+
+    def value(points):
+        visited.append(points)
+        return np.array([float(next(values))]), -points
+
+    start = np.full((1, 1), -0.5)
+    highest(value, start, value(start), np.ones((1, 1)), n_steps=19)
+    before, last = visited[4:6]  # the first checkpoint is after 5 steps, of which only the second does not increase
+    ahead = np.clip(last - 2 * np.sign(last), -1.5, 0.5)
+    assert visited[6] == pytest.approx(np.clip(last + 0.75 * (ahead - last) + 0.25 * (last - before), -1.5, 0.5))

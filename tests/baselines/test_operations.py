@@ -115,3 +115,14 @@ def test_outputs_of_a_hard_sigmoid_are_probabilities_without_logits() -> None:
     layers = [{"class_name": "Dense", "config": {"units": 3, "activation": "hard_sigmoid_of_keras_2"}}]
     model = build_model({"format": "layers", "input_shape": [4], "layers": layers}, tf.keras)
     assert "hard_sigmoid_of_keras_2" in str(read_nodes(model).no_logits)
+
+
+def test_a_layer_that_a_worker_keeps_from_augmenting_is_idle() -> None:
+    layers = [
+        {"class_name": "RandomFlip", "config": {}},
+        {"class_name": "Conv2D", "config": {"filters": 2, "kernel_size": 3}},
+        {"class_name": "Flatten", "config": {}},
+        {"class_name": "RandomBrightness", "config": {"factor": 0.1}},
+    ]
+    model = build_model({"format": "layers", "input_shape": [6, 6, 3], "layers": layers}, tf.keras)
+    assert [node.kind for node in read_nodes(model).nodes] == ["Conv2D", "Flatten"]

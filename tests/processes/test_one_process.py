@@ -48,6 +48,10 @@ def test_a_password_of_a_proxy_reaches_those_processes_alone_that_may_download(v
         assert [name for name, value in found.items() if "sesame" in value] == [variable] * own_data
 
 
+def test_a_gpu_computes_in_full_precision():
+    assert environment(RUNTIMES["tensorflow"], 1, True, own_data=False)["NVIDIA_TF32_OVERRIDE"] == "0"
+
+
 def test_temporary_files_go_with_their_process(start, tmp_path, monkeypatch):
     """Temporary files, such as those of the framework's compiler, are removed although the process is killed."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -46,8 +46,11 @@ class Runtime(ABC):
     versions: dict[str, str]  #: versions of Python, `distributions` and NumPy, set by `import_libraries`
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return environment variables for `threads` cores. The user's own settings of Keras have no effect."""
-        return {"KERAS_BACKEND": self.framework, "KERAS_HOME": os.devnull}
+        """Return environment variables for `threads` cores. The user's own settings of Keras have no effect.
+
+        A GPU computes in float32, like a processor, and not in TensorFloat-32.
+        """
+        return {"KERAS_BACKEND": self.framework, "KERAS_HOME": os.devnull, "NVIDIA_TF32_OVERRIDE": "0"}
 
     @abstractmethod
     def load_dataset(self, directory: Path) -> Any:
