@@ -46,9 +46,13 @@ def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) ->
 
 
 def is_on_front(rows: Sequence[Row]) -> list[bool]:
-    """Return whether each row is on the Pareto front of score and time; False for a row without times."""
+    """Return whether each row is on the Pareto front of score and time of the complete ranked rows.
+
+    All other rows, and rows without times, are not on the front.
+    """
     seconds = [row.seconds_per_model for row in rows]
-    scores = [None if time is None else row.score for row, time in zip(rows, seconds, strict=True)]
+    compared = [row.rank is not None and row.complete and row.seconds_per_model is not None for row in rows]
+    scores = [row.score if is_compared else None for row, is_compared in zip(rows, compared, strict=True)]
     return pareto_front([time or 0.0 for time in seconds], scores)
 
 

@@ -10,6 +10,7 @@ from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, Known, board_of, fai
 from hypothesis import given, settings
 
 from harness.board.disclosure import INTERVAL_WITHHELD, ONLY_ROUNDED
+from harness.board.insight import is_on_front
 from harness.board.row import Row
 from harness.board.states import state_of, state_on
 from harness.outcome import Outcome
@@ -76,6 +77,13 @@ def test_figures_beside_the_score(known: Known) -> None:
     bad, mine = board_of([*made, *others, *several], known).rows
     assert (mine.calls_ok, mine.calls_expected, mine.seconds_per_model) == (7, 16, 4.5)
     assert bad.tasks["toy"].reason == "8 MEMORY, for example: used 0 MiB"
+
+
+def test_a_row_that_lacks_a_score_or_a_rank_is_not_the_fastest_for_its_score(known: Known) -> None:
+    """A mean over other tasks, or from calls without a sandbox, cannot be compared with the other scores."""
+    half, outside = rows("half", GAPS, call_wall_s=1.0), rows("outside", GAPS, BOTH, sandbox="none", call_wall_s=1.0)
+    found = board_of([*rows("whole", MEASURE, BOTH, call_wall_s=2.0), *half, *outside], known).rows
+    assert [row.submission for row, is_on in zip(found, is_on_front(found), strict=True) if is_on] == ["whole"]
 
 
 @pytest.mark.parametrize("hidden", [[], ["flat"]])

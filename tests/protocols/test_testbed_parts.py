@@ -1,7 +1,8 @@
-"""Tests of parts of the testbed: noise that gives images a wanted structural similarity, and the linear probe."""
+"""Tests of parts of the testbed: noise that gives images a wanted structural similarity, the linear probe, and ties."""
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,8 @@ from harness.errors import UserError
 from harness.protocols.testbed import backbone_program, noise
 from harness.protocols.testbed.backbone_program import probe
 from harness.protocols.testbed.noise import noisy_images, number_of_parts, similarity, write_noisy_images
+from harness.protocols.testbed.results import CELL
+from harness.protocols.testbed.summary import check_consistency
 
 IMAGES = np.random.default_rng(0).uniform(0, 1, (5, 16, 13, 3)).astype(np.float32)
 TARGETS = (0.05, 0.6, 0.85, 0.99)
@@ -80,3 +83,11 @@ def test_separable_features_are_told_apart_beside_features_that_never_vary(monke
     assert (probe(wide, labels, [other], test_labels, [4])[0] == expected).all()
     monkeypatch.setattr(backbone_program, "ITERATIONS", 1)
     assert not probe(train, labels, [train], labels, [4])[1].any(), "a probe that does not converge says so"
+
+
+def test_backbones_with_equal_mean_errors_tie_in_whichever_order_the_errors_are_summed():
+    errors = CELL, [[[0.1], [0.2], [0.3]], [[0.3], [0.2], [0.1]]]
+    places = {"model": ["first", "second"], "ssim": [0.8, 0.9, 1.0], "unseen": [0.0]}
+    dataset = xr.Dataset({"error_mean": errors, "error_p10": errors}, places)
+    (found,) = check_consistency(dataset, {"measure": {"first": 1.0, "second": 2.0}})
+    assert [found.errors["unseen 0 %", name] for name in ("error_mean", "error_p10")] == [0.5, 0.5]

@@ -26,6 +26,7 @@ from harness.worker.runtimes import Runtime
 from scoring import nearest_translation, needed_shifts, strongest_translation
 
 CHUNK_NUMBERS = 2**24  #: maximum number of elements of shifted images in memory
+TIED = np.finfo(np.float32).tiny  #: a positive margin, hence an error
 
 Margins = NDArray[np.float32]
 Predict = Callable[[Images], NDArray[Any]]
@@ -94,12 +95,16 @@ def shifted_margins(
 
 
 def margins_of(logits: NDArray[Any], labels: NDArray[np.int32]) -> Margins:
-    """Return for each image the largest logit of a wrong class minus the logit of the label, shape (n,)."""
+    """Return for each image the largest logit of a wrong class minus the logit of the label, shape (n,).
+
+    Of classes with equal logits, a model's answer is the first. If this answer is wrong, the margin is `TIED`.
+    """
     others = logits.astype(np.float32)
     rows = np.arange(len(others))
     own = others[rows, labels]
     others[rows, labels] = -np.inf
-    return np.asarray(others.max(axis=1) - own)
+    margins = others.max(axis=1) - own
+    return np.where((margins == 0) & (others.argmax(axis=1) < labels), TIED, margins)
 
 
 def strip_softmax(model: Path) -> None:

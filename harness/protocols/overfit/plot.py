@@ -7,7 +7,7 @@ from typing import Any
 from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, use_log_scale, write_pictures
 from harness.protocols.overfit.rows import Group, OverfitGroup, OverfitRow
 
-FLOOR = 1e-300  #: smaller p-values are drawn at this value
+FLOOR = 1e-300  #: smaller p-values are drawn at this value; floats round them to 0
 SMALL = 0.01  #: if a p-value is smaller, the axis is logarithmic
 MARKERS = "sD^vP*X<>"  #: markers of architectures
 

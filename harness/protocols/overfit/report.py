@@ -9,7 +9,7 @@ from rich.console import Console
 
 from harness.errors import UserError
 from harness.protocols.files import write_csv
-from harness.protocols.overfit.plot import write_plots
+from harness.protocols.overfit.plot import FLOOR, write_plots
 from harness.protocols.overfit.rows import OverfitGroup, OverfitRow
 from harness.protocols.overfit.settings import OverfitSettings
 from harness.summarized import Summarized
@@ -43,7 +43,7 @@ class OverfitResult(Summarized):
     @property
     def summary(self) -> list[str]:
         """The p-value of each row, then failures and notes."""
-        found = [f"{row.group.label}, epsilon {row.epsilon}: p = {p_value_text(row.p_value)}" for row in self.rows]
+        found = [f"{row.group.label}, epsilon {row.epsilon}: p-value {p_value_text(row.p_value)}" for row in self.rows]
         return [*found, *(f"{model}: {error}" for model, error in self.failures.items()), *self.notes]
 
     @property
@@ -78,7 +78,9 @@ class OverfitResult(Summarized):
 
 
 def p_value_text(value: float) -> str:
-    """Return a p-value with two decimals; below 0.01, with one significant digit."""
+    """Return a p-value with two decimals; below 0.01, with one significant digit; below `FLOOR`, only the bound."""
+    if value < FLOOR:
+        return f"<{FLOOR:.0e}"
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
