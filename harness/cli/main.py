@@ -131,7 +131,7 @@ def main() -> NoReturn:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _give_up_output()
-            say(f"pgdl: standard output: {error.strerror}", err=True)
+            say(f"pgdl: standard output, or a temporary file (TMPDIR): {error.strerror}", err=True)
             sys.exit(2)
         if line := _remedy(error):
             say(f"pgdl: {line}", err=True)
@@ -142,11 +142,14 @@ def main() -> NoReturn:
 
 
 def _remedy(error: Exception) -> str:
-    """Return a line that explains an error caused by a system limit, a missing module or PYTHONPATH; otherwise ""."""
+    """Return a line that explains an error of a full disk, a system limit, a missing module or PYTHONPATH; else ""."""
     from harness.extras import lacking
 
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         return str(UserError(os.strerror(error.errno), file=error.filename))
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        file = error.filename2 or error.filename
+        return str(UserError(os.strerror(error.errno), file=file, remedy="free some space"))
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return f"{os.strerror(error.errno)}; allow more by ulimit -n"
     if isinstance(error, RuntimeError) and str(error) == "can't start new thread":

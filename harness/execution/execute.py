@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 
 from harness.errors import Warn
 from harness.execution.batches import grouped
@@ -59,7 +59,7 @@ class _Execution:
         self._warn = warn
         self._retry_timeouts = plan.retry_timeouts
         self._dispatch = Dispatch(executor)
-        self._waiting: deque[list[PlannedCall]] = deque()  #: lists of calls that may share a sandbox
+        self._waiting: deque[list[PlannedCall]] = deque()  #: lists of calls that are claimed together
         self._ended: dict[str, FinishedCall[PlannedCall]] = {}  #: key -> finished call whose record is being written
         self._elsewhere: list[PlannedCall] = []  #: calls that another run has claimed
         self._is_last = False  #: whether other runs have claimed all remaining calls
@@ -86,7 +86,7 @@ class _Execution:
                 return
 
     def _queue(self, calls: Sequence[PlannedCall]) -> None:
-        self._waiting.extend(grouped(calls, lambda call: call.order().sandbox))
+        self._waiting.extend(grouped(calls, _together))
 
     def _feed(self) -> Generator[CallSummary]:
         """Claim calls for the executor while it has room. Yield calls that another run has recorded meanwhile."""
@@ -150,3 +150,15 @@ class _Execution:
         if about not in self._warned:
             self._warned.add(about)
             self._warn(line)
+
+
+def _together(call: PlannedCall) -> Hashable | None:
+    """Return a key for claims: calls with equal keys are claimed together. None for a call that is claimed alone.
+
+    These are calls that may share a sandbox, and calls with a common time budget, which two runs at once would exceed.
+    """
+    order = call.order()
+    if order.allowance.budget is None:
+        return order.sandbox
+    # Baselines share a sandbox on each model, and each has a budget for all models.
+    return (order.data, order.runtime, order.repeat) if order.is_baseline else order.allowance.budget

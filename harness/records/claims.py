@@ -68,7 +68,7 @@ class Claims:
         self._over.set()
         self._heart.join()
         with suppress(UserError):  # then the next run of this process releases these claims, or any run after its end
-            self._database.write(lambda connection: _forget(connection, [self._id]))
+            self._database.write(lambda connection: _forget(connection, [self._id]), self._over)
 
     def take(self, keys: Collection[str]) -> set[str]:
         """Claim the calls with these keys, unless other runs hold them; return the keys that this run now holds."""
@@ -126,7 +126,7 @@ class Claims:
     def _beat(self) -> None:
         while not self._over.wait(BEAT_S):
             try:
-                self._database.write(self._update_heartbeat)
+                self._database.write(self._update_heartbeat, self._over)
             except UserError:  # other threads report an unreachable database
                 self._pulses.clear()  # meanwhile no run could update its counter
 

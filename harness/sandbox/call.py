@@ -12,6 +12,7 @@ from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.memory import MemoryWatch, Usage, end_and_measure, is_exhausted, measure
 from harness.sandbox.process import (
+    MESSAGE,
     Ended,
     Interrupted,
     ProtocolError,
@@ -79,7 +80,8 @@ class Call:
         try:
             worker = WorkerProcess(start, job, limits, slot)
         except StartError as error:
-            return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {printable(str(error))}")
+            reason = " ".join(printable(str(error)).split())[:MESSAGE]  # an engine of containers may print pages
+            return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {reason}")
         call = cls(worker, limits, stopping)
         try:
             call._wait_until_ready(started)

@@ -44,14 +44,21 @@ def write_site(data: SiteData, directory: Path) -> str:
 
 
 def replace_content(directory: Path, new: Path) -> None:
-    """Replace the files in `directory` by the files in the directory `new`, which is on the same file system."""
+    """Replace the files in `directory` by the files in the directory `new`, which is on the same file system.
+
+    After an interruption, `require_replaceable` still accepts `directory`.
+    """
     directory.mkdir(exist_ok=True)
+    complete = directory / _NEW
+    if new != complete:
+        _remove(complete)
+        new.rename(complete)
     for old in directory.iterdir():
-        if old != new:
+        if old != complete:
             _remove(old)
-    for one in new.iterdir():
+    for one in complete.iterdir():
         one.rename(directory / one.name)
-    new.rmdir()
+    complete.rmdir()
 
 
 def require_replaceable(directory: Path) -> None:

@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,8 @@ def _ask_keras(process: Process, architecture: Architecture, entry: Path) -> Mod
         raise UserError(what, file=architecture.file, found=error, remedy="run `pgdl doctor`") from error
     except NoAnswerError as error:
         return str(error)
-    write_whole(entry, json.dumps(answer).encode())
+    with suppress(OSError):  # a full disk, or the cache of another user, only costs time
+        write_whole(entry, json.dumps(answer).encode())
     return parse_shapes(answer)
 
 

@@ -139,7 +139,7 @@ def test_a_full_standard_output(folder: Path, record: Record) -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = program("-m", "pgdl", "board", output=full.fileno())
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "standard output: No space left on device" in done.stderr
+    assert "standard output, or a temporary file (TMPDIR): No space left on device" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["json", "table"])
@@ -160,7 +160,12 @@ def test_a_locale_that_lacks_characters() -> None:
 
 @pytest.mark.parametrize(
     ("error", "remedy"),
-    [(OSError(errno.EMFILE, "Too many files"), "ulimit -n"), (RuntimeError("can't start new thread"), "ulimit -u")],
+    [
+        (OSError(errno.EMFILE, "Too many files"), "ulimit -n"),
+        (RuntimeError("can't start new thread"), "ulimit -u"),
+        (OSError(errno.ENOSPC, "No space", "/a", None, "/b"), "/b: No space left on device; free some space"),
+        (OSError(errno.EDQUOT, "No quota"), "Disk quota exceeded; free some space"),
+    ],
 )
 def test_limits_of_the_system_are_named(
     error: Exception, remedy: str, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch

@@ -51,6 +51,17 @@ def test_what_fails_half_way_is_not_there() -> None:
     assert cache.entry("model", "a") is None
 
 
+def test_the_files_of_an_entry_are_on_the_disk_before_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sync(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        assert cache.entry("model", "a") is None
+
+    cache, synced = Cache(), set[int]()
+    monkeypatch.setattr(os, "fsync", sync)
+    path = cache.add("model", "a", write)
+    assert synced == {(path / "weights.npz").stat().st_ino}
+
+
 def test_what_a_killed_process_left_behind_goes_when_its_entry_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(directory: Path) -> None:
         write(directory)

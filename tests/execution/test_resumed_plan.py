@@ -1,13 +1,19 @@
 """Tests of a repeated command: it makes only the missing calls."""
 
 import gc
+import threading
+from collections import Counter, deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_submission, make_task
 
+from harness.execution.budget import Clocks, TimeBudget
 from harness.execution.execute import execute
 from harness.execution.order import FinishedCall, Inputs, Order
 from harness.execution.plan import PlannedCall, plan_calls
@@ -126,6 +132,44 @@ def test_a_run_lets_an_executor_without_room_look_for_machines(records: Records)
 
     missing = plan(records, make_submission(), make_task(3))
     assert [row.outcome for row in execute(missing, Lost(), records, print, print)] == ["OK"] * 3
+
+
+def test_two_runs_at_once_have_one_time_budget(tmp_path: Path) -> None:
+    """With --time-budget average, eight calls of 15 s have 80 s together, whichever run makes them."""
+    both = threading.Barrier(2, timeout=2)
+
+    class Timed(Nowhere):
+        def __init__(self) -> None:
+            self.clocks, self.orders = Clocks(), deque[Order]()
+
+        @property
+        def wanted(self) -> int:
+            return int(not self.orders)
+
+        def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+            self.clocks.update(orders)
+            self.orders.extend(orders)
+
+        def next(self, timeout_s: float) -> FinishedCall[int]:
+            with suppress(threading.BrokenBarrierError):
+                both.wait()
+            clock = self.clocks.of(order := self.orders.popleft())
+            outcome, wall = (Outcome.OK, 15.0) if clock.left() >= 15 else (Outcome.TIMEOUT, clock.left())
+            clock.spend(wall)
+            value = 1.0 if outcome is Outcome.OK else None
+            result = CallResult(outcome, value, call_wall_s=wall, call_cpu_s=wall)
+            return FinishedCall(order.number, result, datetime.now(UTC), {}, "bubblewrap")
+
+    def run(_: int) -> list[str]:
+        with Records(tmp_path / "results.db") as records:
+            settings = replace(SETTINGS, time_limit_s=10.0, time_budget=TimeBudget.AVERAGE)
+            calls = plan_calls([make_submission()], [make_task(8)], settings, NOWHERE_TO_RUN)
+            return [row.outcome for row in execute(make_plan(calls, records), Timed(), records, print, print)]
+
+    Records(tmp_path / "results.db")
+    with ThreadPoolExecutor() as threads:
+        for outcomes in threads.map(run, range(2)):
+            assert Counter(outcomes) == {"OK": 5, "TIMEOUT": 3}
 
 
 def test_models_that_swap_their_names_are_called_again(records: Records) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import hypothesis.strategies as st
@@ -188,13 +189,19 @@ def test_records_that_can_be_kept_nowhere_are_an_error_that_says_so(location, tm
 
 
 def test_an_interrupted_run_does_not_wait_for_a_lock_without_end(tmp_path, cache, monkeypatch):
-    monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
-    location = str(tmp_path / "results.db")
-    with Records(location) as records, closing(sqlite3.connect(location)) as reader:
-        reader.execute("begin immediate")
-        with pytest.raises(KeyboardInterrupt), RecordWriter(records, None) as writer:  # noqa: PT012
+    def interrupted(records, reader):
+        with Claims(records) as claims, RecordWriter(records, claims) as writer:
+            claims.take([evaluation().key])
+            reader.execute("begin immediate")
             writer.add(evaluation())
+            sleep(0.2)  # the heartbeat waits for the lock, too
             raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
+    monkeypatch.setattr("harness.records.claims.BEAT_S", 0.05)
+    location = str(tmp_path / "results.db")
+    with Records(location) as records, closing(sqlite3.connect(location)) as reader, pytest.raises(KeyboardInterrupt):
+        interrupted(records, reader)
     assert values(str(kept_file(cache))) == [1.0]
 
 

@@ -10,7 +10,8 @@ from typing import NoReturn
 
 import pytest
 
-from harness.sandbox import process
+from harness.outcome import CallResult, Outcome
+from harness.sandbox import Call, process
 from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.process import WorkerProcess
 from harness.sandbox.processes import KillProgress, progress
@@ -127,6 +128,18 @@ def test_a_start_that_fails_ends_although_a_process_keeps_its_output_open(monkey
         WorkerProcess(start, JOB, Limits(), 0)
     assert _descriptors() - opened == {*kept}
     os.close(kept[0])
+
+
+def test_a_start_that_fails_with_pages_of_output_has_a_message_of_one_line() -> None:
+    def start(launch: Launch) -> NoReturn:
+        os.write(launch.output, b"docker: no such image\n" * 2000)
+        raise StartError("it did not start:")
+
+    result = Call.prepare(start, JOB, Limits(), 0, stopping=lambda: False)
+    assert isinstance(result, CallResult)
+    assert (result.outcome, "\n" in result.message) == (Outcome.INFRA_ERROR, False)
+    assert result.message.startswith("the sandbox did not start: it did not start: docker: no such image docker:")
+    assert len(result.message) < 1000
 
 
 def test_a_worker_is_reported_to_a_harness_with_many_open_files() -> None:

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from harness.board.formats import json as json_format
 from harness.configuration import Configuration
 from harness.digest import digest_of
 from harness.errors import UserError
-from harness.site import SiteData, verify_site, write_site
+from harness.site import SiteData, replace_content, verify_site, write_site
 from harness.site.chain import to_chain
 from harness.site.files import RECORDS, SETTINGS, to_files
 
@@ -297,5 +298,22 @@ def test_a_full_disk_leaves_the_earlier_site_as_it_was(
 def test_a_site_whose_replacement_was_interrupted_is_replaced(site: Path, data: SiteData) -> None:
     (site / ".new").mkdir()
     (site / "data").rename(site / ".new/data")  # the other files were moved already
+    write_site(data, site)
+    assert verify_site(site).differences == ()
+
+
+def test_a_site_whose_replacement_by_another_directory_was_interrupted_is_replaced(
+    site: Path, data: SiteData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def remove(path: Path) -> None:
+        if path.name != ".new":
+            shutil.rmtree(site / "data")  # the first that is removed
+            raise KeyboardInterrupt
+
+    shutil.copytree(site, tmp_path / "next")
+    monkeypatch.setattr("harness.site.write._remove", remove)
+    with pytest.raises(KeyboardInterrupt):
+        replace_content(site, tmp_path / "next")
+    monkeypatch.undo()
     write_site(data, site)
     assert verify_site(site).differences == ()

@@ -1,5 +1,6 @@
 """Tests of what a run reads of a task, and of the cache."""
 
+import errno
 import json
 import shutil
 import subprocess
@@ -238,6 +239,13 @@ def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_ca
     read(tmp_path)
     for entry in (tmp_path / "cache" / "shapes").iterdir():
         assert entry.read_text() == (shared_cache / "shapes" / entry.name).read_text()
+
+
+def test_a_cache_that_takes_no_shapes_costs_only_time(tmp_path, monkeypatch, task):
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(shapes, "write_whole", Mock(side_effect=PermissionError(errno.EACCES, "Permission denied")))
+    assert len(read(tmp_path).models) == 8
+    assert [*(tmp_path / "cache/shapes").iterdir()] == []
 
 
 def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch, new_processes, task):

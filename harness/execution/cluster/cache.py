@@ -59,6 +59,9 @@ class Cache:
                 with writing(partial, problem="cannot be kept", remedy=remedy):
                     partial.mkdir()
                     write(partial)
+                    for file in partial.iterdir():  # after a power cut, an entry would have empty files
+                        with file.open("rb") as stream:
+                            os.fsync(stream.fileno())
                     partial.replace(path)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
