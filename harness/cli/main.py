@@ -142,10 +142,13 @@ def main() -> NoReturn:
 
 
 def _remedy(error: Exception) -> str:
-    """Return a line that explains an error caused by a system limit, a missing module or PYTHONPATH; otherwise ""."""
+    """Return a line on an error caused by the system, by a file's permissions or name, a missing module or PYTHONPATH.
+
+    Return "" for any other error.
+    """
     from harness.extras import lacking
 
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+    if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.EACCES) and error.filename is not None:
         return str(UserError(os.strerror(error.errno), file=error.filename))
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return f"{os.strerror(error.errno)}; allow more by ulimit -n"

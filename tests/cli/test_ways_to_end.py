@@ -160,7 +160,11 @@ def test_a_locale_that_lacks_characters() -> None:
 
 @pytest.mark.parametrize(
     ("error", "remedy"),
-    [(OSError(errno.EMFILE, "Too many files"), "ulimit -n"), (RuntimeError("can't start new thread"), "ulimit -u")],
+    [
+        (OSError(errno.EMFILE, "Too many files"), "ulimit -n"),
+        (RuntimeError("can't start new thread"), "ulimit -u"),
+        (OSError(errno.EACCES, "Permission denied", "tasks/input_data"), "tasks/input_data: Permission denied"),
+    ],
 )
 def test_limits_of_the_system_are_named(
     error: Exception, remedy: str, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch
