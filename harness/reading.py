@@ -89,8 +89,12 @@ def _read_bounded(stream: io.BufferedReader, path: Path, most: int, why: str = "
 
 
 def refuse_link(path: Path) -> None:
-    """Raise `UserError` if the path itself is a symbolic link. Its parents may be links."""
-    if path.is_symlink():
+    """Raise `UserError` if the path itself is a symbolic link, or out of reach. Its parents may be links."""
+    try:
+        is_link = path.is_symlink()
+    except OSError as error:  # a folder that may not be entered, or a name that is too long
+        raise UserError("cannot be read", file=path, found=error.strerror) from error
+    if is_link:
         raise _other_kind(path, stat.S_IFLNK)
 
 

@@ -141,17 +141,24 @@ def main() -> NoReturn:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+#: Number of an error of the operating system -> what the user can do. Without a remedy, the message names the file.
+_REMEDIES = {
+    errno.EACCES: None, errno.ENAMETOOLONG: None, errno.ENOSPC: "free some space", errno.EDQUOT: "free some space",
+    errno.EMFILE: "allow more by ulimit -n", errno.ENFILE: "allow more by ulimit -n",
+}  # fmt: skip
+
+
 def _remedy(error: Exception) -> str:
-    """Return a line that explains an error of a full disk, a system limit, a missing module or PYTHONPATH; else ""."""
+    """Return a line on an error caused by the system, by a file's permissions or name, a missing module or PYTHONPATH.
+
+    Return "" for any other error.
+    """
     from harness.extras import lacking
 
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        return str(UserError(os.strerror(error.errno), file=error.filename))
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        file = error.filename2 or error.filename
-        return str(UserError(os.strerror(error.errno), file=file, remedy="free some space"))
-    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-        return f"{os.strerror(error.errno)}; allow more by ulimit -n"
+    if isinstance(error, OSError) and error.errno in _REMEDIES:
+        file, remedy = error.filename2 or error.filename, _REMEDIES[error.errno]
+        if file is not None or remedy is not None:
+            return str(UserError(os.strerror(error.errno), file=file, remedy=remedy))
     if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
         return f"{error}; allow more processes and threads by ulimit -u"
     if line := lacking(error):

@@ -33,7 +33,7 @@ class StoredArray:
     def read(self) -> NDArray[Any]:
         """Return the array; raises `UserError` if its elements are not numbers, or if it does not fit into memory."""
         require_numbers(self.name, self.dtype)
-        _require_memory(self.name, math.prod(self.shape) * self.dtype.itemsize)
+        require_memory(self.name, math.prod(self.shape) * self.dtype.itemsize)
         with open_member(self._archive, f"{self.name}.npy") as (stream, _):
             _read_header(stream)
             content = stream.read(math.prod(self.shape) * self.dtype.itemsize)
@@ -72,7 +72,8 @@ def read_npy(path: Path) -> NDArray[Any]:
         raise UserError("damaged", file=path, expected="a whole .npy file", found=found) from error
 
 
-def _require_memory(name: str, size: int) -> None:
+def require_memory(name: str, size: int) -> None:
+    """Raise `UserError` if `size` bytes do not fit into memory; `name` is the name of the array."""
     free = usable_memory().available
     if size > free:
         raise UserError(printable(name), expected=f"at most {free} bytes, the free memory", found=f"{size} bytes")

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from harness.corpus.sources import KERAS
 from harness.errors import UserError
-from harness.format.arrays import StoredArray, open_npz, read_npy
-from harness.format.files import natural
+from harness.format.arrays import StoredArray, open_npz, read_npy, require_memory
+from harness.format.files import located, natural
 from harness.format.images import find_images, read_images
 from harness.format.shards import read_samples
 from harness.inspector.files import is_leftover
@@ -154,7 +154,7 @@ def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examp
     if path.suffix == ".npz" and path.is_file():
         return _of_npz(path, part)
     if path.suffix == ".npy" and path.is_file():
-        return of_arrays(source, read_npy(path), read_npy(_labels_beside(path)))
+        return of_arrays(source, read_npy(path), _labels_of(_labels_beside(path)))
     if source in KERAS and not path.exists():
         return _of_keras(source, part)
     raise UserError("not data", file=path, expected=KINDS, found="another kind" if path.exists() else "nothing")
@@ -183,6 +183,13 @@ def _labels_beside(path: Path) -> Path:
             raise UserError("no labels", file=path, expected=f"{beside.name} beside it", found="nothing")
     expected = "a name that begins with x, and labels beside it in a file whose name begins with y"
     raise UserError("name of the inputs", file=path, expected=expected, found=path.name)
+
+
+def _labels_of(path: Path) -> NDArray[Any]:
+    labels = read_npy(path)
+    with located(path):
+        require_memory("labels", 8 * labels.size)  # `classes_of` converts all of them at once
+    return labels
 
 
 def _of_directory(path: Path, input_shape: tuple[int, ...]) -> Examples:

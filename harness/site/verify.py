@@ -77,15 +77,18 @@ def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str
 
 def _strange(directory: Path, below: str, names: Collection[str], folders: Collection[str]) -> Iterator[str]:
     """Yield a line on each link below a directory, and on each file and folder that is not part of the site."""
-    with os.scandir(directory / below) as entries:
-        for entry in entries:
-            name = f"{below}{entry.name}"
-            if entry.is_symlink():
-                yield f"{name}: a link"
-            elif name in folders and entry.is_dir(follow_symlinks=False):
-                yield from _strange(directory, f"{name}/", names, folders)
-            elif name not in names:
-                yield f"{name}: not part of the site"
+    try:
+        with os.scandir(directory / below) as entries:
+            for entry in entries:
+                name = f"{below}{entry.name}"
+                if entry.is_symlink():
+                    yield f"{name}: a link"
+                elif name in folders and entry.is_dir(follow_symlinks=False):
+                    yield from _strange(directory, f"{name}/", names, folders)
+                elif name not in names:
+                    yield f"{name}: not part of the site"
+    except OSError as error:
+        yield f"{below or directory}: cannot be read: {error.strerror}"
 
 
 def _problem(content: bytes, directory: Path, name: str) -> str | None:

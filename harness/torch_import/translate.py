@@ -114,6 +114,8 @@ class _Translator:
         if name in _IDLE:
             is_array = isinstance(given[0], np.ndarray | np.generic)
             dtype = arguments.get("dtype")
+            if not is_array and "float" not in (kind := TYPES.get(dtype, "float32")):
+                raise UntranslatableError(f"converts a computed value to {kind}")
             return np.array(given[0], dtype and TYPES.get(dtype)) if is_array else given[0]
         others = dict(list(arguments.items())[1:])
         operands = [one for argument in given for one in (argument if isinstance(argument, list) else [argument])]

@@ -165,6 +165,7 @@ def test_a_locale_that_lacks_characters() -> None:
         (RuntimeError("can't start new thread"), "ulimit -u"),
         (OSError(errno.ENOSPC, "No space", "/a", None, "/b"), "/b: No space left on device; free some space"),
         (OSError(errno.EDQUOT, "No quota"), "Disk quota exceeded; free some space"),
+        (OSError(errno.EACCES, "Permission denied", "tasks/input_data"), "tasks/input_data: Permission denied"),
     ],
 )
 def test_limits_of_the_system_are_named(

@@ -1,5 +1,6 @@
 """Tests of what `pgdl task import` refuses, in one line: tables, names, numbers and data."""
 
+import os
 import shutil
 
 import numpy as np
@@ -128,6 +129,17 @@ def test_unknown_data(folder, refused):
     assert "x.npy: no labels: expected y.npy beside it, found nothing" in refused(data="x.npy")
     (folder / "empty").mkdir()
     assert "empty: no data: expected shards *.tfrecord, or a directory of images per class" in refused(data="empty")
+
+
+def test_labels_that_do_not_fit_into_memory(folder, refused):
+    """A file of a few bytes can declare any number of labels, because the system stores no zeros."""
+    np.save("x.npy", X)
+    with (folder / "y.npy").open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "|i1", "fortran_order": False, "shape": (2 * 10**11,)})
+        os.truncate(file.fileno(), file.tell() + 2 * 10**11)
+    line = refused(data="x.npy")
+    assert "y.npy: labels: expected at most " in line
+    assert "bytes, the free memory, found 1600000000000 bytes" in line
 
 
 def test_images_that_are_none(folder, refused):

@@ -59,6 +59,7 @@ def test_the_folder_of_its_data_is_not_followed(site: Path) -> None:
         {"tasks": {"toy": {"withheld": False, "n_models": 8, "n_test": 2**63}}},
         {"tasks": {"../toy": {"withheld": False, "n_models": 8, "n_test": 100}}},
         {"tasks": {"": {"withheld": False, "n_models": 8, "n_test": 100}}},
+        {"tasks": {300 * "x": {"withheld": False, "n_models": 8, "n_test": 100}}},
         {"tasks": {"a\0b": {"withheld": False, "n_models": 8, "n_test": 100}}},
         {"tasks": {ESCAPES: {"withheld": False, "n_models": 8, "n_test": 100}}},
         {ESCAPES: 1},

@@ -100,6 +100,18 @@ def test_a_folder_behind_a_link_is_named(site: Path) -> None:
     assert any(line.startswith("submissions: a link") for line in verify_site(site).differences)
 
 
+def test_a_folder_that_cannot_be_read_is_named(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = os.scandir
+
+    def scandir(folder: Path) -> Any:
+        if folder == site / "submissions":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert verify_site(site).differences == ("submissions/: cannot be read: Permission denied",)
+
+
 def test_last_digits_may_differ_as_they_do_between_processors(site: Path) -> None:
     file = site / "leaderboard.json"
     text = file.read_text()
