@@ -49,7 +49,7 @@ class WorkerReport:
         self._descriptor, self._pending = descriptor, b""
         os.set_blocking(descriptor, False)
         deadline = time.monotonic() + FORK_S
-        with selectors.DefaultSelector() as selector:  # `select.select` refuses descriptors above 1023
+        with selectors.PollSelector() as selector:  # `select.select` refuses descriptors above 1023
             selector.register(descriptor, selectors.EVENT_READ)
             while not self.facts and not self.ended and (left := deadline - time.monotonic()) > 0:
                 selector.select(left)

@@ -1,7 +1,9 @@
 """Tests of starts of a worker that fail, of its reported process ID, and of its end, which may take long."""
 
+import errno
 import os
 import resource
+import selectors
 from collections.abc import Callable
 from contextlib import suppress
 from fcntl import F_DUPFD, fcntl
@@ -142,3 +144,17 @@ def test_a_worker_is_reported_to_a_harness_with_many_open_files() -> None:
             os.close(descriptor)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_call_that_uses_up_the_users_epoll_watches_ends_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(selectors.EpollSelector, "register", refuse)
+    worker, _ = dying(monkeypatch, lambda left: KillProgress(left, 0, False), looks=2)
+    assert worker.kill()
+    source, line = os.pipe()
+    os.write(line, b'{"pid": 7}\n')
+    assert WorkerReport(source, None).facts == {"pid": 7}  # type: ignore[arg-type]
+    for descriptor in (source, line):
+        os.close(descriptor)
