@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import pytest
 
-from harness.sandbox import process
+from harness.sandbox import process, zygote
 from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.process import WorkerProcess
 from harness.sandbox.processes import KillProgress, progress
@@ -158,3 +158,15 @@ def test_a_call_that_uses_up_the_users_epoll_watches_ends_no_other(monkeypatch: 
     assert WorkerReport(source, None).facts == {"pid": 7}  # type: ignore[arg-type]
     for descriptor in (source, line):
         os.close(descriptor)
+
+
+def test_descriptors_that_a_call_keeps_in_sockets_let_the_harness_send_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel compares their number with the sender's limit on open files; calls have 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    monkeypatch.setattr(zygote.children, "popen", lambda *_, **__: None)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (Limits().open_files, hard))
+        zygote.Zygote(JOB)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == hard
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
