@@ -132,7 +132,7 @@ class WorkerProcess:
 
     def poll(self, timeout: float) -> None:
         """Wait up to `timeout` seconds for bytes from the worker, and store them."""
-        with selectors.DefaultSelector() as selector:
+        with selectors.PollSelector() as selector:  # the kernel limits epoll per user, so a call could use it up
             for stream in self._open:
                 selector.register(stream, selectors.EVENT_READ)
             for key, _ in selector.select(timeout):

@@ -65,8 +65,8 @@ def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
                             state = descriptor.stat()
                             if not state.st_nlink:
                                 sizes[state.st_dev, state.st_ino] = state.st_blocks * 512
-                    maps = (thread / "maps").read_text(encoding="utf-8", errors="replace").splitlines()
-                    if any(directory in line and line.endswith(" (deleted)") for line in maps):
+                    maps = (thread / "maps").read_bytes().split(b"\n")  # a name may be any bytes but this
+                    if any(os.fsencode(directory) in line and line.endswith(b" (deleted)") for line in maps):
                         return lost
     except PermissionError:
         return lost

@@ -33,6 +33,10 @@ DENIED = (
     "fadvise64", "io_setup", "mincore", "readahead", "ustat",
     # Memory in pipes, which belongs to no process.
     "splice", "tee", "vmsplice",
+    # A lower priority: on a busy machine, a killed process would then need many minutes to end.
+    "ioprio_set", "sched_setattr", "setpriority",
+    # Waiting until the disks have stored the data of the whole machine, which no kill ends.
+    "sync", "syncfs",
 )  # fmt: skip
 
 #: System calls that only CUDA needs, denied without a GPU. They allocate memory that no process has to map, or tell the
@@ -82,6 +86,9 @@ SOL_SOCKET, COUNTED_NUMBERS = 1, (57, 71)
 #: other end, which for a worker is the harness.
 DESCRIPTORS_OF_PROCESSES = {"setsockopt": 76, "getsockopt": 77}
 
+#: The lowest priority as a policy of `sched_setscheduler` (SCHED_IDLE), without and with SCHED_RESET_ON_FORK.
+IDLE = (5, 0x40000005)
+
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MEMORY_MERGE = 1, 4, 67
 
 #: Also denied to a worker without namespaces of its own, which may run as the harness' user: creating or naming a
@@ -108,11 +115,8 @@ OWN_ONLY = {
     "sched_getattr": (0,),
     "sched_rr_get_interval": (0,),
     "sched_setaffinity": (0,),
-    "sched_setattr": (0,),
     "sched_setparam": (0,),
     "sched_setscheduler": (0,),
-    "setpriority": (0, 0),
-    "ioprio_set": (1, 0),
 }
 
 #: System calls with a clock as their first argument. A clock can be the processor time of any process: its number is
@@ -161,6 +165,7 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
         ("fcntl", 1, NOTICED),
         ("madvise", 2, NOTICED_ADVICE),
         ("prctl", 0, (PR_SET_MEMORY_MERGE,)),
+        ("sched_setscheduler", 1, IDLE),
     ):
         for value in values:
             rules.add_rule(denied, call, _low(seccomp, position, value))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import selectors
 import socket
 import subprocess
@@ -49,7 +50,7 @@ class WorkerReport:
         self._descriptor, self._pending = descriptor, b""
         os.set_blocking(descriptor, False)
         deadline = time.monotonic() + FORK_S
-        with selectors.DefaultSelector() as selector:  # `select.select` refuses descriptors above 1023
+        with selectors.PollSelector() as selector:  # `select.select` refuses descriptors above 1023
             selector.register(descriptor, selectors.EVENT_READ)
             while not self.facts and not self.ended and (left := deadline - time.monotonic()) > 0:
                 selector.select(left)
@@ -90,6 +91,10 @@ class Zygote:
 
     def __init__(self, job: Job) -> None:
         """Start a process that forks workers for all jobs with the same code, runtime, threads and device as `job`."""
+        # A call by the same user may keep over 1,024 descriptors in unread sockets. The kernel then lets this user send
+        # more only from processes with a higher limit on open files.
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         ours, theirs = socket.socketpair()
         command = children.interpreter(BOOTSTRAP, job.runtime, str(job.worker), options=("-B", "-u"))
         with theirs:

@@ -23,10 +23,11 @@ def main(line: int, worker: int, scratch: str) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     over = False
     while not over:
-        for pid, status in _reap():
-            if pid == worker:
-                _report(line, status=os.waitstatus_to_exitcode(status))
-        over = line in select.select([line, wake], [], [])[0]
+        ended, status = _reap()
+        if ended == worker:
+            _report(line, status=os.waitstatus_to_exitcode(status))
+        # The line is looked at after every process, because processes can end as fast as they are reaped.
+        over = line in select.select([line, wake], [], [], 0 if ended else None)[0]
         with suppress(BlockingIOError):
             os.read(wake, 4096)
     with suppress(ProcessLookupError):
@@ -38,12 +39,11 @@ def main(line: int, worker: int, scratch: str) -> None:
     remove(scratch)
 
 
-def _reap() -> list[tuple[int, int]]:
-    ended = []
+def _reap() -> tuple[int, int]:
+    """Return ID and status of a process that has ended; zeros if there is none."""
     with suppress(ChildProcessError):
-        while (child := os.waitpid(-1, os.WNOHANG))[0]:
-            ended.append(child)
-    return ended
+        return os.waitpid(-1, os.WNOHANG)
+    return 0, 0
 
 
 def _report(line: int, **facts: object) -> None:

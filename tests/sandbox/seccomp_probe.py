@@ -21,6 +21,7 @@ PROCESS_VM_READV, KCMP, MQ_OPEN, OPEN_TREE, NAME_TO_HANDLE_AT = 310, 312, 240, 4
 MMAP, MADVISE, MINCORE, READAHEAD, FADVISE64, PREADV2, SYSINFO, GETSOCKOPT = 9, 28, 27, 187, 221, 327, 99, 55
 SETSOCKOPT, GETXATTR, LGETXATTR, FGETXATTR, LISTXATTR, LLISTXATTR, FLISTXATTR = 54, 191, 192, 193, 194, 195, 196
 SPLICE, TEE, VMSPLICE, IO_SETUP, USTAT, CACHESTAT = 275, 276, 278, 206, 136, 451
+SETPRIORITY, SCHED_SETSCHEDULER, SCHED_SETATTR, IOPRIO_SET, SYNCFS = 141, 144, 314, 251, 306
 
 AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK, SOCK_STREAM, SOCK_RAW = 1, 2, 16, 40, 1, 3
 CLONE_NEWUSER, CLONE_NEWNS, CLONE_THREAD, CLONE_PARENT = 0x10000000, 0x20000, 0x10000, 0x8000
@@ -80,6 +81,13 @@ CALLS = {
     "user that sends": lambda: raw(SETSOCKOPT, -1, SOL_SOCKET, SO_PASSCRED, 0, 0),
     "lock": lambda: raw(FCNTL, 0, F_SETLK, 0),
     "wait for a lock": lambda: raw(FCNTL, 0, F_OFD_SETLKW, 0),
+    "setpriority": lambda: raw(SETPRIORITY, -1, 0, 0),
+    "ioprio_set": lambda: raw(IOPRIO_SET, -1, 0, 0),
+    "sched_setattr": lambda: raw(SCHED_SETATTR, 0, 0, 0),
+    "schedule if idle": lambda: raw(SCHED_SETSCHEDULER, 0, os.SCHED_IDLE, 0),
+    "schedule if idle, not its children": lambda: raw(SCHED_SETSCHEDULER, 0, os.SCHED_IDLE | os.SCHED_RESET_ON_FORK, 0),
+    "schedule as usual": lambda: raw(SCHED_SETSCHEDULER, 0, os.SCHED_OTHER, 0),
+    "syncfs": lambda: raw(SYNCFS, -1),
     "kcmp": lambda: raw(KCMP, os.getpid(), os.getpid(), 12345, 0, 0),
     "pidfd_getfd": lambda: raw(PIDFD_GETFD, -1, 0, 0),
     "pidfd_open": lambda: raw(PIDFD_OPEN, os.getpid(), 0),

@@ -157,13 +157,13 @@ def test_the_filter(tmp_path: Path, places: dict[str, list[str]]) -> None:
         "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))": False,
         "os.setpriority(os.PRIO_PROCESS, parent, 19)": True,
         "os.setpriority(os.PRIO_USER, 0, 19)": True,
-        "os.nice(1)": False,
         "os.sched_setaffinity(parent, {0})": True,
         "os.sched_setaffinity(0, os.sched_getaffinity(0))": False,
         "os.sched_getaffinity(threading.get_native_id())": False,
         "os.sched_getscheduler(threading.get_native_id())": False,
         "os.sched_getparam(threading.get_native_id())": False,
-        "os.sched_setscheduler(parent, os.SCHED_IDLE, os.sched_param(0))": True,
+        "os.sched_setscheduler(parent, os.SCHED_OTHER, os.sched_param(0))": True,
+        "os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))": False,
     }
     assert refusals(places, list(expected), filter_program(gpu=False, namespaces=False)) == expected
 

@@ -113,10 +113,18 @@ def test_it_is_the_workers_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("way", "least", "most"), [("open", 100_000, 200_000), ("of a thread", 100_000, 200_000), ("mapped", LOST, LOST)]
+    ("name", "way", "least", "most"),
+    [
+        ("file", "open", 100_000, 200_000),
+        ("file", "of a thread", 100_000, 200_000),
+        ("file", "mapped", LOST, LOST),
+        ("two\rlines\udcff", "mapped", LOST, LOST),
+    ],
 )
-def test_removed_files_count_as_long_as_somebody_holds_them(tmp_path: Path, way: str, least: int, most: int) -> None:
-    command = [sys.executable, "-c", HOLDER, str(tmp_path / "file"), way]
+def test_removed_files_count_as_long_as_somebody_holds_them(
+    tmp_path: Path, name: str, way: str, least: int, most: int
+) -> None:
+    command = [sys.executable, "-c", HOLDER, str(tmp_path / name), way]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()

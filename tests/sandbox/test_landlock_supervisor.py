@@ -17,12 +17,12 @@ from harness.sandbox.kinds.landlock import NEEDED
 
 pytestmark = pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this kernel's Landlock is too old")
 
-#: Becomes the supervisor of a worker that does what the last argument says.
+#: Becomes the supervisor of a worker that does what the third argument says, after it has done what the last one says.
 START = """
 import os, signal, sys, time
 from harness.worker.landlock import contain_descendants
 from harness.worker.supervisor import main
-line, scratch, work = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+line, scratch, work, before = int(sys.argv[1]), *sys.argv[2:]
 contain_descendants()
 worker = os.fork()
 if worker == 0:
@@ -30,6 +30,7 @@ if worker == 0:
     os.chdir(scratch)
     exec(work)
     os._exit(0)
+exec(before)
 main(line, worker, scratch)
 """
 
@@ -58,14 +59,13 @@ for _ in range(20):
 class Call:
     """A supervisor, and the harness' end of the connection to it."""
 
-    def __init__(self, scratch: Path, work: str) -> None:
+    def __init__(self, scratch: Path, work: str, before: str) -> None:
         self.scratch = scratch
         scratch.mkdir()
         self._line, theirs = socket.socketpair()
         with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", START, str(theirs.fileno()), str(scratch), work], pass_fds=(theirs.fileno(),)
-            )
+            arguments = [str(theirs.fileno()), str(scratch), work, before]
+            self.process = subprocess.Popen([sys.executable, "-c", START, *arguments], pass_fds=(theirs.fileno(),))
         self._line.settimeout(240)
         self._reader = self._line.makefile("rb")
 
@@ -92,8 +92,8 @@ class Call:
 def start(tmp_path: Path) -> Iterator[Any]:
     calls: list[Call] = []
 
-    def begin(work: str) -> Call:
-        calls.append(Call(tmp_path / "scratch", work))
+    def begin(work: str, before: str = "") -> Call:
+        calls.append(Call(tmp_path / "scratch", work, before))
         return calls[-1]
 
     yield begin
@@ -142,6 +142,12 @@ def test_it_says_how_the_worker_ended_and_goes_on(start: Any) -> None:
     call.end()
     call.process.wait(timeout=500)
     assert start("os.kill(os.getpid(), signal.SIGKILL)").hear() == {"status": -signal.SIGKILL}
+
+
+def test_a_call_ends_although_its_processes_end_as_fast_as_they_are_reaped(start: Any) -> None:
+    call = start("time.sleep(600)", before="os.waitpid = lambda *_: (12345, 0)")
+    call.end()
+    assert call.hear() == {"gone": True}
 
 
 def test_everything_ends_when_the_harness_is_gone(start: Any) -> None:

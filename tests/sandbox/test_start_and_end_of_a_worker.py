@@ -1,7 +1,9 @@
 """Tests of starts of a worker that fail, of its reported process ID, and of its end, which may take long."""
 
+import errno
 import os
 import resource
+import selectors
 from collections.abc import Callable
 from contextlib import suppress
 from fcntl import F_DUPFD, fcntl
@@ -11,7 +13,7 @@ from typing import NoReturn
 import pytest
 
 from harness.outcome import CallResult, Outcome
-from harness.sandbox import Call, process
+from harness.sandbox import Call, process, zygote
 from harness.sandbox.job import Job, Launch, Limits
 from harness.sandbox.process import WorkerProcess
 from harness.sandbox.processes import KillProgress, progress
@@ -153,5 +155,31 @@ def test_a_worker_is_reported_to_a_harness_with_many_open_files() -> None:
         assert WorkerReport(high, None).facts == {"pid": 7}  # type: ignore[arg-type]
         for descriptor in (source, line, high):
             os.close(descriptor)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_call_that_uses_up_the_users_epoll_watches_ends_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(selectors.EpollSelector, "register", refuse)
+    worker, _ = dying(monkeypatch, lambda left: KillProgress(left, 0, False), looks=2)
+    assert worker.kill()
+    source, line = os.pipe()
+    os.write(line, b'{"pid": 7}\n')
+    assert WorkerReport(source, None).facts == {"pid": 7}  # type: ignore[arg-type]
+    for descriptor in (source, line):
+        os.close(descriptor)
+
+
+def test_descriptors_that_a_call_keeps_in_sockets_let_the_harness_send_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel compares their number with the sender's limit on open files; calls have 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    monkeypatch.setattr(zygote.children, "popen", lambda *_, **__: None)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (Limits().open_files, hard))
+        zygote.Zygote(JOB)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == hard
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

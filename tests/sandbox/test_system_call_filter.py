@@ -25,7 +25,7 @@ ANSWERS = {
          "private memory", "madvise normal"], "fine",
     ),
     # the kernel's own, because of the probe's arguments
-    "ioctl TCGETS": "ENOTTY", "type of a socket": "EBADF", "user that sends": "EBADF",
+    "ioctl TCGETS": "ENOTTY", "type of a socket": "EBADF", "user that sends": "EBADF", "schedule as usual": "EINVAL",
     **dict.fromkeys(ATTRIBUTES, errorcode[ENOTSUP]),  # which `shutil.copystat` accepts
     "lock": "ENOLCK", "wait for a lock": "ENOLCK",
     "preadv2": "ENOSYS", "clone3": "ENOSYS",  # libc then uses preadv and clone

@@ -89,10 +89,12 @@ def d_loader_processes(model, dataset):
 
 @expected("OK")
 def d_priority(model, dataset):
-    """Requests real-time scheduling, a better priority, and protection from the kernel's memory killer."""
+    """Requests real-time scheduling, other priorities, and protection from the kernel's memory killer."""
     score = Path("/proc/self/oom_score_adj")
     attempt("real-time", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))
     attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1))
+    attempt("a slow end", lambda: os.nice(19))
+    attempt("a slower end", lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)))
     attempt("memory killer", lambda: score.write_text("-1"))  # 0 and more protects from nothing
 
 
