@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 POINTS = 41  #: number of interpolation points per axis for the search
+DECIMALS = 9  #: sums are compared with 9 decimals, because interpolated numbers that are equal in theory may differ
 
 Cube = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ def trade_off(
     fine = [_refined(axis) for axis in axes]
     found = _interpolated(cells.pop("objective"), axes, fine)
     penalty = (_scaled(fine[0]) ** 2)[:, None, None] + (fine[1] ** 2)[:, None] + (1 - fine[2]) ** 2
-    at = np.unravel_index(np.argmin(found + weight * penalty), found.shape)
+    at = np.unravel_index(np.argmin(np.round(found + weight * penalty, DECIMALS)), found.shape)
     point = [np.array([one[position]]) for one, position in zip(fine, at, strict=True)]
     values = {name: _interpolated(cube, axes, point).item() for name, cube in cells.items()}
     best_size, best_ssim, best_unseen = (one.item() for one in point)

@@ -84,7 +84,7 @@ def _others(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, A
         {
             "name": board.rows[other].label, "page": pages[other], "difference": found,
             "p": p_value_text(found.p_value), "verdict": VERDICTS[found.verdict],
-            "across_tasks": across_tasks.get(other),
+            "across_tasks": (pair := across_tasks.get(other)), "wilcoxon": p_value_text(pair.p_value if pair else None),
         }
         for other, found in differences.items() if found is not None
     ]  # fmt: skip

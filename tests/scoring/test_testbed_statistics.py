@@ -118,6 +118,11 @@ def test_a_constant_objective_leaves_the_corner():
     assert (found.objective, found.penalty) == (pytest.approx(1), pytest.approx(0.5**2 + 0.6**2))
 
 
+def test_of_equal_minima_the_smallest_size_ssim_and_share_win_though_interpolation_rounds():
+    found = trade_off(0.318 * CONSTANT, SIZES, SSIM, UNSEEN, weight=0)
+    assert (found.size, found.ssim, found.unseen) == (100, 0.6, 0)
+
+
 @given(st.integers(0, 1000))
 def test_without_a_penalty_it_is_the_smallest_objective(seed):
     objective = cells(seed)

@@ -14,7 +14,7 @@ from harness.board.board import Board
 from harness.site import SiteData, verify_site, write_site
 from harness.site.board import leaderboard
 from harness.site.critical_difference import LEFT, MOST, NAME_LENGTH, RIGHT, critical_difference
-from tests.board.board_examples import GAPS, board_of, over_tasks, references, rows
+from tests.board.board_examples import GAPS, MEASURE, board_of, over_tasks, references, rows
 
 pytestmark = pytest.mark.rest
 
@@ -114,3 +114,10 @@ def test_the_page_of_a_submission_compares_it_over_tasks(tmp_path: Path) -> None
             assert (f">{heading}</th>" in table) == (heading in headings)
         assert ("on other tasks like these</dt>" in pages["submissions/fair.html"]) == bool(headings)
         assert "Compared with others" not in pages["submissions/half.html"]
+
+
+def test_a_p_value_over_many_tasks_is_not_printed_as_0(tmp_path: Path) -> None:
+    tasks = [f"task{number}" for number in range(16)]
+    records = [*rows("best", GAPS, tasks), *rows("fair", MEASURE, tasks)]
+    page = pages_of(data_of(references(tmp_path, *tasks), records))["submissions/fair.html"]
+    assert f'data-value="{2 / 2**16}">&lt;0.0001</td>' in page
