@@ -94,6 +94,13 @@ def link_or_copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
+def sync_files(directory: Path) -> None:
+    """Write the files in a directory to the disk, where a power cut leaves them as they are."""
+    for file in filter(Path.is_file, directory.iterdir()):
+        with file.open("rb") as stream:
+            os.fsync(stream.fileno())
+
+
 def write_whole(entry: Path, content: bytes) -> None:
     """Write a file atomically: readers see the old or the new content, and an error leaves the old content."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")

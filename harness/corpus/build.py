@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.cache import sync_files
 from harness.corpus.parts import (
     DATA,
     RECORDS,
@@ -216,6 +217,7 @@ class Build:
             self.hide()  # before the first file of the task
             self.task.parent.mkdir(parents=True, exist_ok=True)
             self._write_reference(records)
+            sync_files(self.reference)  # before the files of the build, which have the same contents, are removed
             for part in self._parts:
                 unfinished, finished = (self.building / name for name in part_names(part))
                 if unfinished.exists():

@@ -78,12 +78,23 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
             _unpack(archive, unpacked)
         except BadArchiveError as error:
             raise UserError(f"cannot be unpacked: {error}", file=url) from error
-        tasks = _tasks_in(unpacked)
-        (tasks / MARK).write_bytes(f"{sha256}\n".encode())
-        if directory.exists():
-            directory.rmdir()  # it is empty
-        tasks.rename(directory)
+        _install(_tasks_in(unpacked), directory, f"{sha256}\n".encode())
     return True
+
+
+def _install(tasks: Path, directory: Path, mark: bytes) -> None:
+    """Move the directory of the tasks to its place, with `mark` in the file `MARK`."""
+    if not directory.exists():
+        (tasks / MARK).write_bytes(mark)
+        tasks.rename(directory)
+        return
+    try:  # the empty directory may be a link, a mount point, or the current directory, so it stays
+        for one in tasks.iterdir():
+            shutil.move(one, directory)
+        (directory / MARK).write_bytes(mark)  # last, since it says that all files are there
+    except BaseException:
+        shutil.rmtree(directory.resolve(), ignore_errors=True)
+        raise
 
 
 def _tasks_in(unpacked: Path) -> Path:

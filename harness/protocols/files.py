@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import harness
-from harness.cache import cache_directory, write_whole
+from harness.cache import VARIABLE, cache_directory, write_whole
 from harness.errors import writing
 from harness.format.archive import DAMAGE
 
@@ -52,7 +52,11 @@ def read_parts(files: Mapping[str, Path]) -> dict[str, Arrays]:
 
 
 def write_part(file: Path, **arrays: Any) -> None:
-    """Write named arrays to a file in the cache. An interruption leaves no incomplete file."""
+    """Write named arrays to a file in the cache. An interruption leaves no incomplete file.
+
+    Raise `UserError` if the file cannot be written.
+    """
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
-    write_whole(file, content.getvalue())
+    with writing(file, remedy=f"free some space, or name another cache by {VARIABLE}"):
+        write_whole(file, content.getvalue())

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from throwaway import make_task
 from harness.corpus.build import Build
 from harness.corpus.families import vgg
 from harness.corpus.network import training_network
+from harness.corpus.parts import write_record
 from harness.corpus.recipe import Stop, Training, read_recipe
 from harness.corpus.trainer import prepare, require_same_data
 from harness.corpus.training import DivergedError, train
@@ -119,6 +121,26 @@ def test_a_recipe_may_be_marked_as_hidden_later(tmp_path: Path) -> None:
     digest = read_recipe(recipe).digest
     recipe.write_text("hidden = true" + RECIPE)
     assert read_recipe(recipe).digest == digest, "the finished models count"
+
+
+def test_the_reference_data_are_on_the_disk_before_the_records_of_the_models_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sync(descriptor: int) -> None:
+        assert (directory / "records/3.json").exists()
+        synced.add(os.fstat(descriptor).st_ino)
+
+    directory, synced = begin(tmp_path), set[int]()
+    build = Build(read_recipe(directory / "recipe.toml"), tmp_path)
+    (directory / "data").mkdir()
+    for cell in build.recipe.cells:
+        (directory / f"cell_{cell.number}").mkdir()
+        metrics = {"train_acc": 1.0, "test_acc": 0.5}
+        write_record(directory, str(cell.number), {"cell": cell.number, "metrics": metrics})
+    monkeypatch.setattr(os, "fsync", sync)
+    build.finish()
+    assert not directory.exists()
+    assert {(build.reference / name).stat().st_ino for name in ("model_configs.json", "training.json")} <= synced
 
 
 def test_a_trainer_that_is_killed_costs_only_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

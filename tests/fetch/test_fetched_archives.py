@@ -1,8 +1,11 @@
 """Tests of tasks from an archive with a known digest: nothing else is unpacked, and nothing leaves the directory."""
 
+import errno
 import gzip
 import io
 import lzma
+import os
+import shutil
 import stat
 import tarfile
 import zipfile
@@ -61,6 +64,30 @@ def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, tmp_pa
     archive.unlink()
     assert not fetch_tasks(url, sha256, target)
     assert list(target.parent.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("target", [".", "link"])
+def test_an_empty_directory_that_cannot_be_replaced_is_filled(target, archive, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here/link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "here" if target == "link" else tmp_path / "elsewhere")
+    assert fetch_tasks(archive.as_uri(), digest(archive), Path(target))
+    assert [task.name for task in TaskDirectory(tmp_path / "elsewhere").runnable()] == ["tiny"]
+    assert not fetch_tasks(archive.as_uri(), digest(archive), Path(target))
+
+
+def test_a_disk_that_fills_up_leaves_no_part_of_the_tasks(archive, tmp_path, monkeypatch):
+    def fail(one: Path, directory: Path) -> None:
+        one.rename(directory / one.name)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(one))
+
+    (tmp_path / "tasks").mkdir()
+    monkeypatch.setattr(shutil, "move", fail)
+    with pytest.raises(UserError, match="No space left on device"):
+        fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "tasks")
+    monkeypatch.undo()
+    assert fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "tasks")
 
 
 @pytest.mark.parametrize("mode", [None, 0o777], ids=["link", "directory"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from in_process import Ended, Pgdl, in_process
 from overfit_tasks import fitted_network, torus_digits, write_task
@@ -14,6 +15,7 @@ from throwaway import make_task
 
 from harness.errors import UserError
 from harness.protocols import subject as studied
+from harness.protocols.files import write_part
 from harness.protocols.overfit import run as overfit
 from harness.protocols.overfit.rows import OverfitGroup, OverfitRow
 from harness.protocols.overfit.run import detect_overfitting
@@ -179,3 +181,8 @@ def test_tasks_without_images_or_test_shards_or_hidden_are_refused(
     make_task(tmp_path)
     line = pgdl("tiny", tasks=tmp_path).refusal()
     assert line == "pgdl: inputs: expected images of shape (height, width, channels), found shape (4,)\n"
+
+
+def test_a_cache_that_takes_no_results_is_one_line(tmp_path) -> None:
+    with pytest.raises(UserError, match=r"^\S+: cannot be written: .*; free some space, or name another cache by"):
+        write_part(tmp_path / "gone" / "part.npz", near=np.zeros(1))

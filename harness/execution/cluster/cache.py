@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import harness
-from harness.cache import cache_directory, link_or_copy, locked
+from harness.cache import cache_directory, link_or_copy, locked, sync_files
 from harness.configuration import GIB
 from harness.digest import digest_of, digest_of_file
 from harness.errors import UserError, writing
@@ -59,9 +59,7 @@ class Cache:
                 with writing(partial, problem="cannot be kept", remedy=remedy):
                     partial.mkdir()
                     write(partial)
-                    for file in partial.iterdir():  # after a power cut, an entry would have empty files
-                        with file.open("rb") as stream:
-                            os.fsync(stream.fileno())
+                    sync_files(partial)  # otherwise a power cut could leave an entry with empty files
                     partial.replace(path)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
