@@ -80,7 +80,11 @@ class Call:
             worker = WorkerProcess(start, job, limits, slot)
         except StartError as error:
             return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {printable(str(error))}")
-        call = cls(worker, limits, stopping)
+        try:
+            call = cls(worker, limits, stopping)
+        except RuntimeError as error:  # no thread can be started: other calls may have started too many processes
+            worker.kill()
+            return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {error}")
         try:
             call._wait_until_ready(started)
         except Ended as ended:
