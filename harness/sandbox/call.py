@@ -82,7 +82,11 @@ class Call:
         except StartError as error:
             reason = " ".join(printable(str(error)).split())[:MESSAGE]  # an engine of containers may print pages
             return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {reason}")
-        call = cls(worker, limits, stopping)
+        try:
+            call = cls(worker, limits, stopping)
+        except RuntimeError as error:  # no thread can be started: other calls may have started too many processes
+            worker.kill()
+            return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {error}")
         try:
             call._wait_until_ready(started)
         except Ended as ended:

@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from harness.sandbox.process import Interrupted
+
 #: Seconds between two checks of the time, and of memory and output.
 TICK = 0.05
 
@@ -55,6 +57,7 @@ class Deadline:
     """A context with a thread that calls the function `end` after `seconds`, unless the context is left earlier.
 
     The thread also calls `end` if the harness itself was paused meanwhile, because the measured time is then wrong.
+    Raise `Interrupted` if the system has no more threads.
     """
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:
@@ -66,7 +69,10 @@ class Deadline:
     def __enter__(self) -> Self:
         began = time.monotonic(), time.process_time()
         self._thread = threading.Thread(target=self._keep, args=began)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # other calls may have started too many processes
+            raise Interrupted(f"the deadline cannot be watched: {error}") from error
         return self
 
     def __exit__(self, *exception: object) -> None:

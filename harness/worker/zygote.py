@@ -33,6 +33,9 @@ ORDER = 1 << 17
 #: group.
 DESCRIPTORS = 6
 
+#: Position of the report among the descriptors.
+REPORT = 3
+
 #: Number of forks after which the zygote moves its memory to huge pages: that takes a third of a second, and saves 15
 #: ms per fork.
 MANY = 20
@@ -61,7 +64,12 @@ def main(runtime: str) -> None:
         message, descriptors, _, _ = socket.recv_fds(orders, ORDER, DESCRIPTORS)
         if not message:
             os._exit(0)
-        if os.fork() == 0:
+        try:
+            child = os.fork()
+        except OSError as error:  # a call may have started too many processes; other calls must go on
+            child = -1
+            os.write(descriptors[REPORT], json.dumps({"error": f"no process can be forked: {error}"}).encode() + b"\n")
+        if child == 0:
             orders.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             order = json.loads(message)

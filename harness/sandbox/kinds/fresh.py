@@ -128,7 +128,7 @@ class Enclosure(RunningSandbox):
         """Start the sandbox of a job, set the limits of its first process, and then let `command` begin.
 
         `source` and `output` are the descriptors of the command's standard streams. Raise `StartError` if bubblewrap
-        cannot create the sandbox, or the kernel cannot create the call's control group.
+        cannot create the sandbox, or the kernel cannot create a process or the call's control group.
         """
         job, limits = launch.job, launch.limits
         program = filter_program(job.gpu is not None)
@@ -148,6 +148,10 @@ class Enclosure(RunningSandbox):
                     [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *prefix, *command], {},
                     stdin=source, stdout=output, stderr=launch.output, pass_fds=inherited, **children.OWN_GROUP,
                 )  # fmt: skip
+            except OSError as error:  # other calls may have started too many processes
+                if self.group:
+                    self.group.close()
+                raise StartError(f"no process can be started: {error.strerror}") from error
             finally:
                 for descriptor in inherited:
                     os.close(descriptor)
