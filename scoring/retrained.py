@@ -84,7 +84,8 @@ def _scale(values: Vector, level: Vector, errors: Vector, spread: float) -> Vect
     Chance contributes the share `level` / `values` to the variance `errors`^2. This contribution is replaced by
     `spread`^2, the variance of random measures' values.
     """
-    signal = np.clip(1 - level / np.maximum(values, level), 0, 1) * errors**2
+    chance = np.divide(level, np.maximum(values, level), out=np.zeros_like(level), where=level > 0)
+    signal = np.clip(1 - chance, 0, 1) * errors**2
     return np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))
 
 
@@ -123,7 +124,10 @@ def _value(both: Matrix, of_gap: Matrix, of_measure: Matrix, n_pairs: Matrix) ->
     The condition is a pair of hyperparameters. The arguments count pairs of models in each cell, as for `frequencies`.
     """
     p = frequencies(both, of_gap, of_measure, n_pairs)
-    entropy = gap_entropy(p, EPSILON).sum()
+    entropies = gap_entropy(p, EPSILON)
+    if entropies.mean() <= 10 * EPSILON:  # the two hyperparameters determine the order of the gaps
+        return 0.0, (np.zeros_like(n_pairs),) * 3
+    entropy = entropies.sum()
     value = float(mutual_information(p).sum() / entropy)
     # A frequency of at least half a pair keeps the logarithms finite.
     logs = np.log2(np.maximum(p, 0.5 / n_pairs[..., None, None]))

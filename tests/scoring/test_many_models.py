@@ -65,6 +65,17 @@ def test_the_spread_of_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (approximate.better == resampled.better).all()
 
 
+@pytest.mark.parametrize("effect", [0.0, 0.1], ids=["equal gaps", "gaps that follow two hyperparameters"])
+def test_gaps_that_two_hyperparameters_determine_have_intervals(monkeypatch: pytest.MonkeyPatch, effect: float) -> None:
+    """All scores are 0, and so is the level of chance."""
+    monkeypatch.setattr("scoring.retrained.MOST_RESAMPLED", 0)
+    (measure,), _, grid = trained(0.0)
+    gap = effect * (grid.codes[:, 0] + 4 * grid.codes[:, 1])
+    draws = retrained_scores([PairedTask(grid, gap, np.stack([measure, gap]))])
+    assert np.isfinite(draws).all()
+    assert draws[:, 1] == pytest.approx(0)
+
+
 def test_what_two_submissions_share_stays_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoring.retrained.MOST_RESAMPLED", 0)
     (one, other), gap, grid = trained(0.7, 0.7)

@@ -97,4 +97,4 @@ def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, flo
 def _marginal(dataset: xr.Dataset, part: str, statistic: str) -> NDArray[np.float64]:
     cells = dataset[statistic]
     of_slice = cells.sel(unseen=0).mean("ssim") if part == SLICES[0] else cells.sel(ssim=1).mean("unseen")
-    return np.round(np.asarray(of_slice.values, np.float64), DECIMALS)
+    return np.asarray(np.round(of_slice.values, DECIMALS), np.float64)
