@@ -75,6 +75,19 @@ def test_pooling_around_places_beyond_the_end_is_refused() -> None:
 NUMBERS = {name: number for number, name in TYPES.items()}
 
 
+def test_upsampling_by_fractions_is_refused_even_to_a_multiple_of_the_size() -> None:
+    """PyTorch turns 3 places into 6 by the factor 2.3, but repeats the first place three times."""
+    arguments = {"input": X, "output_size": None, "scale_factors": [2.3, 2.3]}
+    with pytest.raises(UserError, match=r"upsample_nearest2d\.vec upsamples by \[2\.3, 2\.3\]"):
+        before_dense("upsample_nearest2d.vec", arguments, (2, 3, 3, 3), 3 * 6 * 6)
+
+
+@pytest.mark.parametrize("name", ["bool", "int64", "uint8"])
+def test_computed_values_are_not_rounded(name: str) -> None:
+    with pytest.raises(UserError, match=rf"_to_copy\.default converts a computed value to {name}"):
+        before_dense("_to_copy.default", {"self": X, "dtype": NUMBERS[name]}, (2, 3), 3)
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

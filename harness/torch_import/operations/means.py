@@ -63,6 +63,8 @@ def _upsample(
     """Translate upsampling by whole factors: bilinear if `align_corners` is False, repeating pixels if it is None."""
     value = network.channels_last(x)
     have = sizes_of(value.stored)[:-1]
+    if any(factor != int(factor) for factor in scale_factors or ()):  # PyTorch places pixels by the factor itself
+        raise UntranslatableError(f"upsamples by {scale_factors}, which are no whole factors")
     wanted = [int(n * factor) for n, factor in zip(have, scale_factors, strict=True)] if scale_factors else output_size
     if align_corners or any(size % n for n, size in zip(have, wanted, strict=True)):
         raise UntranslatableError(f"upsamples {have} places to {tuple(wanted)}, which is no whole factor")
