@@ -4,6 +4,7 @@ import math
 import os
 import statistics
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,12 @@ def summarise(files: TaskFiles, withhold: Withhold) -> Summary:
 
 
 def _size(directory: Path) -> int:
-    return sum(Path(root, name).stat().st_size for root, _, names in os.walk(directory) for name in names)
+    total = 0
+    for root, _, names in os.walk(directory):
+        for name in names:
+            with suppress(OSError):  # a link that leads nowhere
+                total += Path(root, name).stat().st_size
+    return total
 
 
 def gaps_by_value(reference: Reference) -> list[GapsOfValue]:

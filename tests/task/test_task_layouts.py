@@ -78,6 +78,13 @@ def test_leftovers_of_archivers_are_ignored(tmp_path, pgdl, task):
     assert len(pgdl("task", "validate", tmp_path).lines) == 2
 
 
+def test_links_that_lead_nowhere_have_no_size(tmp_path, pgdl, task):
+    before = pgdl("task", "list", tmp_path).lines
+    (task / "nowhere").symlink_to("missing")
+    (task / "circle").symlink_to("circle")
+    assert pgdl("task", "list", tmp_path).lines == before
+
+
 def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl):
     make_task(tmp_path, layout="full")
     shutil.copytree(tmp_path / "reference_data/tiny", tmp_path / "reference_data/only")
