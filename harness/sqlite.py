@@ -49,7 +49,7 @@ _PLAIN = re.compile(
 
 def beside(file: Path) -> tuple[Path, Path, Path]:
     """Return the paths of files that SQLite may create beside a database: rollback journal, write-ahead log, index."""
-    real = file.resolve()
+    real = Path(os.path.realpath(file))  # `resolve` refuses links that lead in a circle
     journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
     return journal, log, index
 

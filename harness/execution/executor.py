@@ -1,5 +1,6 @@
 """The interface of an executor: an engine that makes calls, on this machine or on others."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -84,7 +85,8 @@ class Executor(ABC):
     def require_unseen(self, paths: Iterable[Path]) -> None:
         """Raise `UserError` if a path is in one of the directories `shown`, which submissions can read."""
         for path in paths:
-            inside = next((directory for directory in self.shown if path.resolve().is_relative_to(directory)), None)
+            real = Path(os.path.realpath(path))  # `resolve` refuses links that lead in a circle
+            inside = next((directory for directory in self.shown if real.is_relative_to(directory)), None)
             if inside is not None:
                 message = f"submissions could read it: every sandbox shows {inside}"
                 raise UserError(message, file=path, remedy="move it to a directory outside")

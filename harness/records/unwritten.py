@@ -1,6 +1,7 @@
 """Keeps records in a local SQLite file while the results database fails; the next run adds them to the database."""
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -112,7 +113,7 @@ def _stem(database: Database) -> Path:
 
 def _digest(database: Database) -> str:
     if database.file is not None:
-        address = str(database.file.resolve())
+        address = os.path.realpath(database.file)
     else:
         url = database.url.difference_update_query(OF_THE_USER)
         of_any_user = URL.create(url.get_backend_name(), None, None, url.host, url.port, url.database, url.query)

@@ -57,6 +57,8 @@ def test_the_table_of_another_version(column: str, file: Path) -> None:
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:
     missing = tmp_path / "no" / "results.db"
     assert refusal(missing).startswith(f"{missing}: the results database failed: there is no directory {tmp_path}/no;")
+    (tmp_path / "circle").symlink_to("circle")
+    assert "unable to open database file" in refusal(tmp_path / "circle")
     deep = tmp_path.joinpath(*["d" * 100] * 5)
     deep.mkdir(parents=True)
     assert "SQLite opens no path of more than 504 bytes" in refusal(deep / "results.db")

@@ -94,7 +94,7 @@ def test_links_into_the_environment_are_refused(part: str, environment: Path, tm
 
 
 def test_tasks_elsewhere_are_fine(environment: Path, tmp_path: Path) -> None:
-    make_task(tmp_path / "tasks")
+    (make_task(tmp_path / "tasks") / "circle").symlink_to("circle")  # leads nowhere
     assert prepare(CHOSEN, TaskDirectory(tmp_path / "tasks").runnable(), SILENT)[1].isolation == "bubblewrap"
 
 
