@@ -10,7 +10,7 @@ from harness.format.reference import Reference, read_reference
 from harness.task import DEFAULT_DIRECTORY, task_notes
 from harness.task.contents import changed_since_fetched
 from harness.task.hidden import Withhold
-from harness.task.layout import TaskDirectory, TaskFiles, advice_on_damage
+from harness.task.layout import TaskDirectory, TaskFiles, advice_on_damage, require_recordable
 from harness.task.task import Task, check_tasks
 from harness.text import counted
 
@@ -58,6 +58,7 @@ def _validated(files: TaskFiles, outcome: Outcome, withhold: Withhold) -> Valida
 def _check_reference(files: TaskFiles) -> Outcome:
     assert files.reference is not None
     problems = Problems()
+    problems.attempt(require_recordable, files.name, files.directory)
     reference = problems.attempt(read_reference, files.reference)
     problems.attempt(lambda: files.hidden)
     return InvalidTaskError(problems.lines) if problems.lines or reference is None else reference

@@ -25,6 +25,7 @@ from harness.names import as_names
 from harness.reading import own_path
 from harness.shell import typed
 from harness.task import DEFAULT_DIRECTORY
+from harness.text import is_line
 
 #: Name of the file with the digest of a built task's recipe, beside its reference data.
 RECIPE_DIGEST = "recipe.sha256"
@@ -129,14 +130,18 @@ class TaskDirectory:
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
         """Return name -> path of model_configs.json, for the tasks in `names`, by default all with reference data.
 
-        Raises `UserError` if no task has reference data, a name is unknown, or a requested task is half-fetched.
+        Raises `UserError` if no task has reference data, a name is unknown or cannot be recorded, or a requested task
+        is half-fetched.
         """
         names = as_names(names)
         tasks = [task for task in self._whole(names) if task.reference is not None]
         if not tasks:
             expected = f"TASK/{REFERENCE} or {REFERENCES}/TASK/{REFERENCE}"
             raise UserError("no reference data here", file=self.root, expected=expected, found="neither")
-        return {task.name: task.reference for task in self._named(names, tasks) if task.reference is not None}
+        found = {task.name: task.reference for task in self._named(names, tasks) if task.reference is not None}
+        for name, reference in found.items():
+            require_recordable(name, reference.parent)
+        return found
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
         """Return all tasks.
@@ -175,6 +180,12 @@ class TaskDirectory:
             expected, hint = f"one of {', '.join(known)}", did_you_mean(name, known)
             raise UserError(f"no task {name!r}", file=self.root, expected=expected, found=found, remedy=hint)
         return [task for task in tasks if not names or task.name in names]
+
+
+def require_recordable(name: str, directory: Path) -> None:
+    """Raise `UserError` if records refuse `name`, the name of a task or model in a directory."""
+    if not is_line(name):
+        raise UserError("cannot be recorded", file=directory, expected="a name without control characters")
 
 
 def half_fetched(root: Path) -> list[str]:

@@ -14,10 +14,9 @@ from harness.format.reference import Reference, read_reference
 from harness.task.data import TrainingData, check_labels, check_test_data, read_training_data
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
-from harness.task.layout import TaskFiles, advice_on_damage
+from harness.task.layout import TaskFiles, advice_on_damage, require_recordable
 from harness.task.model import Model, read_model
 from harness.task.shapes import infer_shapes
-from harness.text import is_line
 
 
 @dataclass(frozen=True)
@@ -71,8 +70,8 @@ class _Reading:
         attempt = self._problems.attempt
         self.architectures = {path: attempt(read_architecture, path) for path in files.models}
         names = {files.name: files.directory} | {path.name: path for path in files.models}
-        for path in (path for name, path in names.items() if not is_line(name)):  # records refuse such names
-            self._report(UserError("cannot be recorded", file=path, expected="a name without control characters"))
+        for name, path in names.items():
+            attempt(require_recordable, name, path)
         if not files.models:
             self._report(UserError("no models", file=files.directory, expected="directories model_*", found="none"))
 

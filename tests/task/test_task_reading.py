@@ -260,6 +260,19 @@ def test_a_name_that_no_database_would_be_read_with_is_refused(tmp_path, task):
     assert [line.split(": ")[0] for line in found] == [f"{tmp_path}/a?task", f"{tmp_path}/a?task/model_3 ?[31m"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems know no such names")
+def test_such_a_name_of_reference_data_is_refused_before_records_are_sought(tmp_path, pgdl):
+    make_task(tmp_path, layout="full")
+    references = tmp_path / "reference_data" / "a\udcfftask"
+    shutil.copytree(references.with_name("tiny"), references)
+    problem = f"{references}: cannot be recorded: expected a name without control characters".replace("\udcff", "?")
+    with pytest.raises(UserError) as raised:
+        TaskDirectory(tmp_path).references()
+    assert str(raised.value) == problem
+    assert list(TaskDirectory(tmp_path).references(["tiny"])) == ["tiny"]
+    assert problem in pgdl("task", "validate", tmp_path).lines
+
+
 def test_a_name_in_any_language_is_read(tmp_path, task):
     task.rename(task.with_name("Ünï [x] 数字"))
     assert read(tmp_path).name == "Ünï [x] 数字"
