@@ -88,6 +88,17 @@ def _read_bounded(stream: io.BufferedReader, path: Path, most: int, why: str = "
     return content
 
 
+def is_missing(path: Path) -> bool:
+    """Whether nothing is at a path; false if the path is out of reach: opening it then tells why."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def refuse_link(path: Path) -> None:
     """Raise `UserError` if the path itself is a symbolic link, or out of reach. Its parents may be links."""
     try:

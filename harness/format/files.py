@@ -4,7 +4,6 @@ The error message then names the kind and a remedy. It does not quote the file, 
 """
 
 import json
-import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import Any
 from harness import parsing
 from harness.errors import UserError, writing
 from harness.inspector.files import is_leftover
-from harness.reading import read_regular
+from harness.reading import is_missing, read_regular
 
 #: Maximum size of a JSON file in bytes; the hyperparameters of thousands of models take a few MB.
 MAX_JSON = 32 * 1024**2
@@ -113,8 +112,8 @@ def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
 
 
 def require_file(path: Path) -> Path:
-    """Return `path`; raises `UserError` if the path does not exist."""
-    if not os.path.lexists(path):
+    """Return `path`; raises `UserError` if nothing is there."""
+    if is_missing(path):
         raise UserError("missing", file=path, expected="a file", found="nothing", remedy="copy the whole task again")
     return path
 

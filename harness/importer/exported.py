@@ -1,6 +1,5 @@
 """Translates the `.pt2` files (networks of PyTorch) that a table names, in a process with limited memory."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from harness.format.problems import Problems
 from harness.importer.table import ImportedRow
 from harness.processes import NoAnswerError, Process
 from harness.processes.runtimes import QUICKEST, installed_runtime
-from harness.reading import open_regular
+from harness.reading import is_missing, open_regular
 from harness.torch_import.pt2 import MAX_MEMBERS, is_pt2
 from harness.torch_import.translating import INITIAL, MODEL, WEIGHTS
 
@@ -36,7 +35,7 @@ def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRo
 
 def is_exported(path: Path) -> bool:
     """Whether `torch.export.save` wrote a file; False if it is missing; raises `UserError` for a damaged zip."""
-    if not os.path.lexists(path):
+    if is_missing(path):
         return False
     with open_regular(path, links=True) as stream:
         if stream.read(len(_ZIP)) != _ZIP:

@@ -1,6 +1,5 @@
 """Reads a model from files of any supported kind: architecture, weights, and weights before training."""
 
-import os
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ from harness.format.saved_models import (
 from harness.format.weights import Array, read_weight_file, read_weights
 from harness.format.writer import VERSION
 from harness.importer.table import ImportedRow
-from harness.reading import open_regular, read_regular
+from harness.reading import is_missing, open_regular, read_regular
 
 #: Parts of Keras' JSON, or of a list of layers, that describe the model itself.
 _PARTS = (
@@ -70,7 +69,7 @@ class StoredModel:
 
 def _start(path: Path) -> bytes:
     """Return the first bytes of a file; raises `UserError` if it is missing."""
-    if not os.path.lexists(path):
+    if is_missing(path):
         raise UserError(
             "missing", file=path, expected="a file", found="nothing", remedy="paths begin at the table's directory"
         )

@@ -112,11 +112,12 @@ class _Translator:
         if name == "sym_size":
             return given[0].shape[given[1]]
         if name in _IDLE:
-            is_array = isinstance(given[0], np.ndarray | np.generic)
-            dtype = arguments.get("dtype")
-            if not is_array and "float" not in (kind := TYPES.get(dtype, "float32")):
+            kind = (dtype := arguments.get("dtype")) and TYPES.get(dtype)
+            if isinstance(given[0], np.ndarray | np.generic):
+                return np.array(given[0], kind)
+            if kind and "float" not in kind:
                 raise UntranslatableError(f"converts a computed value to {kind}")
-            return np.array(given[0], dtype and TYPES.get(dtype)) if is_array else given[0]
+            return given[0]
         others = dict(list(arguments.items())[1:])
         operands = [one for argument in given for one in (argument if isinstance(argument, list) else [argument])]
         if name in MAKING or not any(isinstance(one, Value) for one in operands):

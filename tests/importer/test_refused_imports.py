@@ -61,6 +61,7 @@ TABLES = {
     "no model": (
         "file,a\nmodels.csv,1\n", "unknown kind of file: expected a .keras or .pt2 file, a whole model as .h5, or JSON",
     ),
+    "a long name": (f"file,a\n{300 * 'x'},1\n", "cannot be read: found File name too long"),
     "missing initial weights": ("file,initial_weights,a\nm0.keras,i.h5,1\n", "i.h5: missing: expected a file"),
     "initial weights of another model": (
         "file,initial_weights,a\nm0.keras,m3.keras,1\n",
