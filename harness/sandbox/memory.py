@@ -138,11 +138,16 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return a process' bytes. A page that n processes share counts as 1/n page, or fully if the kernel hides n."""
+    """Return a process' bytes. A page that n processes share counts as 1/n page, or fully if n cannot be read."""
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
     except PermissionError:
         return memory.bytes
+    except (FileNotFoundError, ProcessLookupError):
+        process, is_other, _ = memory.thread.partition("/task/")
+        if is_other and int(stat_fields(process)[17]) > 1:  # the thread has ended, but its process has others
+            return memory.bytes
+        raise
     return sum(shares.values()) + memory.private if b"Pss_Anon" in shares else memory.bytes
 
 

@@ -58,16 +58,25 @@ def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
     sizes: dict[tuple[int, int], int] = {}
     try:
         for entry in processes.entries():
-            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-                for thread in Path(entry, "task").iterdir():
-                    for descriptor in (thread / "fd").iterdir():
-                        with suppress(FileNotFoundError):
-                            state = descriptor.stat()
-                            if not state.st_nlink:
-                                sizes[state.st_dev, state.st_ino] = state.st_blocks * 512
-                    maps = (thread / "maps").read_bytes().split(b"\n")  # a name may be any bytes but this
-                    if any(os.fsencode(directory) in line and line.endswith(b" (deleted)") for line in maps):
-                        return lost
+            maps = b""  # the same for all living threads of a process
+            for thread in _listed(Path(entry, "task")):
+                for descriptor in _listed(thread / "fd"):
+                    with suppress(FileNotFoundError, ProcessLookupError):
+                        state = descriptor.stat()
+                        if not state.st_nlink:
+                            sizes[state.st_dev, state.st_ino] = state.st_blocks * 512
+                with suppress(FileNotFoundError, ProcessLookupError):
+                    maps = maps or (thread / "maps").read_bytes()
+            lines = maps.split(b"\n")  # a name may be any bytes but this
+            if any(os.fsencode(directory) in line and line.endswith(b" (deleted)") for line in lines):
+                return lost
     except PermissionError:
         return lost
     return sum(sizes.values())
+
+
+def _listed(directory: Path) -> list[Path]:
+    """Return the entries of a directory in /proc; empty if its process or thread has ended."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return [*directory.iterdir()]
+    return []

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -131,3 +133,14 @@ def test_removed_files_count_as_long_as_somebody_holds_them(
         assert measure_directory(str(tmp_path), MOST) == (0, 0)
         assert least <= nameless_bytes(Tree(holder.pid), str(tmp_path), LOST) <= most
     assert nameless_bytes(Tree(holder.pid), str(tmp_path), LOST) == 0
+
+
+def test_threads_that_end_hide_no_removed_files_of_others(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / "task" / str(number)).mkdir(parents=True)  # has ended since the threads were listed
+    (tmp_path / "task" / "99").symlink_to("/proc/self")
+    with tempfile.TemporaryFile(dir=tmp_path) as file:
+        file.write(b"x" * 100_000)
+        file.flush()
+        listed = SimpleNamespace(entries=lambda: [str(tmp_path)])
+        assert 100_000 <= nameless_bytes(listed, "/nowhere", LOST) < 200_000  # type: ignore[arg-type]

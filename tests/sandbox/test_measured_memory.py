@@ -6,7 +6,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -91,6 +93,18 @@ def test_what_a_child_takes_is_seen(small: str, large: str, least: int, most: in
     with running(small) as one, running(large) as other:
         for limit in (MUCH, 0):
             assert least * MIB < difference(one, other, limit) < most * MIB
+
+
+def test_memory_counts_although_the_thread_ends_in_which_it_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = memory._memory
+
+    def find_in_ended_thread(entry: str) -> Any:
+        found = find(entry)
+        return found and replace(found, thread=f"{entry}/task/{1 << 30}")
+
+    monkeypatch.setattr(memory, "_memory", find_in_ended_thread)
+    with running(ALLOCATE + HIDE) as process:
+        assert measure(Tree(process), 0).memory_bytes > 100 * MIB
 
 
 def test_a_child_counts_for_its_parent() -> None:
