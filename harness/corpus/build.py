@@ -32,7 +32,7 @@ from harness.gpus import find_gpus
 from harness.processes import NoAnswerError, Process, Reply, UnableError, share_out
 from harness.processes.runtimes import require_tensorflow
 from harness.task.contents import read_contents, write_known
-from harness.task.layout import RECIPE_DIGEST, TaskFiles, require_no_flat_tasks
+from harness.task.layout import RECIPE_DIGEST, TaskFiles, require_no_flat_tasks, require_same_disk
 from harness.worker.runtimes import RUNTIMES
 
 PROGRAM = "harness.corpus.trainer"
@@ -93,9 +93,12 @@ class Build:
 
         A finished task that lacks a model or its data becomes unfinished again.
 
-        Raise `UserError` if TensorFlow is missing, or if the directory has finished models of another recipe.
+        Raise `UserError` if TensorFlow is missing, if the directory has finished models of another recipe, or if the
+        finished task could not be moved to its place.
         """
         require_tensorflow("models are trained in TensorFlow")
+        inputs = self.task.parent
+        require_same_disk(inputs.parent, inputs)  # else no trained model would get there
         if self._has_finished:  # another command may have trained models meanwhile
             self._require_own(self.building)
         with self._writing():

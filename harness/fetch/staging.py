@@ -110,9 +110,9 @@ class StagedTask:
         for path in record.files:  # other files, perhaps of an earlier archive, do not belong to the task
             if self.staged_path(path).is_file():
                 (self.inputs / path).parent.mkdir(parents=True, exist_ok=True)
-                self.staged_path(path).replace(self.inputs / path)
+                shutil.move(self.staged_path(path), self.inputs / path)  # perhaps to another disk
         if (self._directory / CHOSEN).exists():
-            (self._directory / CHOSEN).replace(self.references / REFERENCE)
+            shutil.move(self._directory / CHOSEN, self.references / REFERENCE)
         write_fetched(self.references / RECORD, record)
         if record.part is not None and self.kept:
             (self._directory / RECORD).unlink()

@@ -35,7 +35,7 @@ from harness.importer.stated import Stated
 from harness.importer.table import TEST_ACCURACY, ImportedRow, Table, read_table
 from harness.processes import NoAnswerError, Process, cannot_be_run
 from harness.processes.runtimes import PREFERRED, installed_runtime
-from harness.task.layout import TaskDirectory, require_no_flat_tasks
+from harness.task.layout import TaskDirectory, require_no_flat_tasks, require_same_disk
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
@@ -124,6 +124,7 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
 def require_free(order: ImportOrder) -> None:
     """Raise `UserError` if the task's name is not a plain name, or if a task of this name exists."""
     require_no_flat_tasks(order.out)
+    require_same_disk(order.out, order.task.parent, order.reference.parent)
     if len(order.name) > MAX_NAME or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", order.name):
         expected = f"at most {MAX_NAME} letters, digits, ., _ and -, the first no . or -"
         raise UserError("name of the task", expected=expected, found=repr(order.name))

@@ -232,6 +232,17 @@ def require_no_flat_tasks(root: Path) -> None:
                         remedy="name another directory")  # fmt: skip
 
 
+def require_same_disk(root: Path, *places: Path) -> None:
+    """Raise `UserError` if a place for tasks in `root`, such as input_data, is a link to another disk.
+
+    A new task could not be moved there in one step.
+    """
+    for place in places:
+        if place.exists() and place.stat().st_dev != root.stat().st_dev:
+            remedy = "make the whole directory a link"
+            raise UserError("is on another disk", file=place, expected=f"the disk of {root}", remedy=remedy)
+
+
 def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
     """Return the names of the hidden tasks; raises `UserError` if a file `metadata` is invalid."""
     return frozenset(task.name for task in tasks if task.hidden)

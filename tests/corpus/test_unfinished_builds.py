@@ -19,6 +19,7 @@ from harness.corpus.trainer import prepare, require_same_data
 from harness.corpus.training import DivergedError, train
 from harness.errors import UserError
 from harness.format.shards import write_shards
+from harness.importer.run import ImportOrder, require_free
 from harness.shipped import shipped_directory
 from harness.worker.runtimes import RUNTIMES
 
@@ -141,6 +142,15 @@ def test_the_reference_data_are_on_the_disk_before_the_records_of_the_models_are
     build.finish()
     assert not directory.exists()
     assert {(build.reference / name).stat().st_ino for name in ("model_configs.json", "training.json")} <= synced
+
+
+@pytest.mark.skipif(not Path("/dev/shm").exists(), reason="no second disk")
+def test_a_place_to_which_no_task_can_be_moved_is_refused_before_any_training(tmp_path: Path) -> None:
+    (tmp_path / "input_data").symlink_to("/dev/shm")
+    with pytest.raises(UserError, match=r"input_data: is on another disk: expected the disk of .*; make the whole"):
+        begin(tmp_path)
+    with pytest.raises(UserError, match="input_data: is on another disk"):
+        require_free(ImportOrder(tmp_path / "models.csv", "x.npz", None, tmp_path, "mine"))
 
 
 def test_a_trainer_that_is_killed_costs_only_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,23 @@ def test_lines_that_are_cut_are_continued_where_they_ended(fetch, server, monkey
     assert server.sent < 1.5 * (server.directory / "data.zip").stat().st_size
 
 
+def test_tasks_may_be_on_another_disk_than_their_directory(fetch, server, file, monkeypatch):
+    """As if input_data and reference_data were links."""
+
+    def bounded(move):
+        def within_a_disk(source, target, **options):
+            if ".fetching" in str(source) and ".fetching" not in str(target):
+                raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(source), None, str(target))
+            move(source, target, **options)
+
+        return within_a_disk
+
+    for name in ("rename", "replace"):
+        monkeypatch.setattr(os, name, bounded(getattr(os, name)))
+    assert fetch().code == 0
+    assert is_whole(server)
+
+
 def test_a_busy_server_is_asked_again(fetch, server, file):
     server.statuses = [503, 429]
     assert fetch().code == 0
@@ -212,20 +229,19 @@ def test_a_killed_process_is_continued(pgdl, fetch, server, file):
 
 def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(pgdl, fetch, server, monkeypatch, file):
     fetch("small", "--models", 2)
-    real, moved = Path.replace, []
+    real, moved = shutil.move, []
 
-    def stop(self: Path, target: Path) -> Path:
-        if staging.FILES in self.parts and staging.FILES not in target.parts:
-            moved.append(self)
-            if len(moved) == 5:
-                raise KeyboardInterrupt
-        return real(self, target)
+    def stop(source: Path, target: Path) -> Path:
+        moved.append(source)
+        if len(moved) == 5:
+            raise KeyboardInterrupt
+        return real(source, target)
 
-    monkeypatch.setattr(Path, "replace", stop)
+    monkeypatch.setattr(shutil, "move", stop)
     assert fetch().code == 130
     for place in (TASKS, TASKS / "input_data", TASKS / "input_data" / "tiny"):
         assert "half-fetched: tiny" in pgdl("task", "validate", place).err
-    monkeypatch.setattr(Path, "replace", real)
+    monkeypatch.setattr(shutil, "move", real)
     server.hits.clear()
     assert fetch().code == 0
     assert is_whole(server)
