@@ -54,8 +54,10 @@ def test_every_switch_of_every_measure_takes_true_and_false_in_any_case() -> Non
         ("jacobian_norm:batch_size=-1", "batch_size: expected 1 or more, found -1"),
         ("constrained_margin:n_components=-1", "n_components: expected 0 or more, found -1"),
         ("depth:seed=1", "seed: expected one of no parameters"),
+        *((f"inverse_margin:{text}", "parameters: expected NAME:PARAMETER=VALUE,... with each parameter once")
+          for text in ("", "seed=1,", "seed=1,,n_samples=9", "seed=1,seed=2")),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line(specification: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         find_submission(specification)
