@@ -95,9 +95,16 @@ class Competition:
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
-    here = {calls.submission: find_named(calls.submission) for calls in shown if calls.is_baseline}
-    others = [one.submission for one in shown if (now := here.get(one.submission)) and now.digest != one.version]
+    others = [one.submission for one in shown if one.is_baseline and _is_of_another_library(one)]
     return [f"recorded with another version of the library than this one: {abbreviated(others)}"] if others else []
+
+
+def _is_of_another_library(calls: Calls) -> bool:
+    try:
+        here = find_named(calls.submission)
+    except UserError:  # this library's measure of that name lacks a recorded parameter
+        return True
+    return here is not None and here.digest != calls.version
 
 
 def read_competition(
