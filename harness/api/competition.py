@@ -35,6 +35,11 @@ from scoring import HeldOut
 #: Problem and remedy if there are no records: a note on the board, or the error of a command that needs records.
 NO_RECORDS, FIRST = "no records of these tasks", "run `pgdl run SUBMISSION` first"
 
+_REFERENCE = "name the directory of the reference data with --reference DIR"
+
+#: A submission that a user names, or several.
+Submissions = str | Path | Sequence[str | Path]
+
 #: A function: calls of some rows of a board -> command line that makes the missing calls.
 Command = Callable[[Sequence[Calls]], str]
 
@@ -116,7 +121,7 @@ def read_competition(
     directories marks it as hidden. Raise `UserError` if a task does not exist, or if its reference data or models
     cannot be read.
     """
-    directories = [TaskDirectory(reference or root)]
+    directories = [TaskDirectory(root) if reference is None else TaskDirectory(reference, _REFERENCE)]
     paths = dict(sorted(directories[0].references(names).items()))
     if reference is not None and not is_absent_default(root):
         directories.append(TaskDirectory(root))
