@@ -20,7 +20,6 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
-from harness.names import as_names
 from harness.outcome import Outcome
 from harness.records import Records, has_unwritten
 from harness.records.versions import has_several_builds, machine_classes
@@ -146,7 +145,7 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 
 
 def collect_records(
-    records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
+    records: Records, competition: Competition, submissions: Submissions = (), *, everything: bool = False
 ) -> Collected:
     """Return the recorded calls of the submissions that a user names (see `choose`), without outdated records."""
     found = find_versions(records, competition.references, everything=everything)
@@ -199,7 +198,7 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
     return lines
 
 
-def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
+def choose(collected: Collected, submissions: Submissions, where: str, *, can_run: bool) -> Collected:
     """Return the calls of the submissions that a user names; all calls if `submissions` is empty.
 
     A path, or the name of a measure, selects the current version; any other name selects a recorded submission. If no
@@ -210,7 +209,7 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
         return collected
     known = sorted({calls.submission for calls in collected.shown})
     shown: list[Calls] = []
-    for argument in as_names(submissions):
+    for argument in map(str, [submissions] if isinstance(submissions, str | Path) else submissions):
         is_name = not can_run or (not Path(argument).exists() and find_named(argument) is None)
         if argument in known and is_name:
             shown += [calls for calls in collected.shown if calls.submission == argument]
