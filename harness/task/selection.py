@@ -41,17 +41,20 @@ def evenly(ordered: Sequence[T], number: int) -> list[T]:
 
 def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
     """Raise `UserError` if `wanted` selects no model, or has a name that no model of the tasks has."""
-    if wanted is None:
-        return
-    names = () if isinstance(wanted, int) else as_names(wanted)
-    if (wanted if isinstance(wanted, int) else len(names)) < 1:
-        raise UserError("models", expected="1 model or more", found=repr(wanted))
+    require_some(wanted)
+    names = () if wanted is None or isinstance(wanted, int) else as_names(wanted)
     known = [model.id for task in tasks for model in task.models]
     for unknown in (name for name in names if name not in known):
         where = ", ".join(task.name for task in tasks)
         expected = f"some of {abbreviated(list(dict.fromkeys(known)))}"
         remedy = did_you_mean(unknown, known)
         raise UserError(f"--models: no model {unknown!r} in {where}", expected=expected, remedy=remedy)
+
+
+def require_some(wanted: ModelSelection) -> None:
+    """Raise `UserError` if `wanted` selects no model."""
+    if wanted is not None and (wanted if isinstance(wanted, int) else len(wanted)) < 1:
+        raise UserError("models", expected="1 model or more", found=repr(wanted))
 
 
 def size_of(model: Model) -> tuple[int, str]:

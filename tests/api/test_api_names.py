@@ -97,6 +97,8 @@ def test_what_is_no_submission_is_refused(given: Any) -> None:
         (pgdl.run, {"submissions": "depth", "names": "mine"}, "(0 in all), found 1"),
         (pgdl.build_task, {"recipe": "digits_nin", "output": "tasks", "limit": -1}, "limit: expected 1 or more, or"),
         (pgdl.build_task, {"recipe": "digits_nin", "output": "tasks", "workers": 0}, "workers: expected 1 or more, or"),
+        (pgdl.fetch_corpus, {"name": "pgdl2020/task8", "models": -1}, "models: expected 1 model or more, found -1"),
+        (pgdl.fetch_corpus, {"name": "pgdl2020/task8", "models": []}, "models: expected 1 model or more, found []"),
         (pgdl.new, {"directory": "mine", "runtime": "theano"}, "runtime: expected one of tensorflow, "),
         (lambda **of: list(pgdl.doctor(**of)), {"executor": "cloud"}, "executor: expected one of local, ray, found"),
         (pgdl.score, {"submissions": Path("no.py")}, "no records of 'no.py'"),
