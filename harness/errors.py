@@ -3,7 +3,9 @@
 import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
+from typing import NoReturn
 
 from harness.text import safe_line
 
@@ -56,6 +58,14 @@ class UserErrors(UserError):
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+
+class Choice(StrEnum):
+    """The possible values of an argument; any other value raises `UserError`, which names the argument by the class."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise UserError(cls.__name__.lower(), expected=f"one of {', '.join(cls)}", found=repr(value))
 
 
 @contextmanager

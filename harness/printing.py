@@ -21,8 +21,11 @@ from harness.text import safe_line, wrapped
 def say(*lines: object, err: bool = False, **options: Any) -> None:
     """Print lines to standard output, or to standard error if `err`; without lines, print an empty line.
 
-    On a terminal, long lines are broken between words. `options` are those of `click.secho`.
+    On a terminal, long lines are broken between words. `options` are those of `click.secho`; as in the tables of rich,
+    no text has a colour if the variable NO_COLOR is set.
     """
+    if os.environ.get("NO_COLOR"):
+        options.pop("fg", None)
     width = _terminal_width(sys.stderr if err else sys.stdout)
     for line in lines or ("",):
         text = safe_line(str(line))

@@ -93,6 +93,15 @@ def test_lines_on_standard_output_and_error(capsys: pytest.CaptureFixture[str]) 
     assert "\x1b" not in printed.err
 
 
+@pytest.mark.parametrize(("variable", "is_coloured"), [("", True), ("1", False)])
+def test_a_line_has_no_colour_with_no_color(
+    variable: str, is_coloured: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", variable)
+    say("warning", fg="red", color=True)
+    assert ("\x1b[31m" in capsys.readouterr().out) is is_coloured
+
+
 def test_a_console_keeps_its_own_styles_only() -> None:
     console = terminal()
     console.print(HOSTILE, style="bold")

@@ -20,7 +20,6 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
-from harness.names import as_names
 from harness.outcome import Outcome
 from harness.records import Records, has_unwritten
 from harness.records.versions import has_several_builds, machine_classes
@@ -34,6 +33,11 @@ from scoring import HeldOut
 
 #: Problem and remedy if there are no records: a note on the board, or the error of a command that needs records.
 NO_RECORDS, FIRST = "no records of these tasks", "run `pgdl run SUBMISSION` first"
+
+_REFERENCE = "name the directory of the reference data with --reference DIR"
+
+#: A submission that a user names, or several.
+Submissions = str | Path | Sequence[str | Path]
 
 #: A function: calls of some rows of a board -> command line that makes the missing calls.
 Command = Callable[[Sequence[Calls]], str]
@@ -95,9 +99,16 @@ class Competition:
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
-    here = {calls.submission: find_named(calls.submission) for calls in shown if calls.is_baseline}
-    others = [one.submission for one in shown if (now := here.get(one.submission)) and now.digest != one.version]
+    others = [one.submission for one in shown if one.is_baseline and _is_of_another_library(one)]
     return [f"recorded with another version of the library than this one: {abbreviated(others)}"] if others else []
+
+
+def _is_of_another_library(calls: Calls) -> bool:
+    try:
+        here = find_named(calls.submission)
+    except UserError:  # this library's measure of that name lacks a recorded parameter
+        return True
+    return here is not None and here.digest != calls.version
 
 
 def read_competition(
@@ -109,7 +120,7 @@ def read_competition(
     directories marks it as hidden. Raise `UserError` if a task does not exist, or if its reference data or models
     cannot be read.
     """
-    directories = [TaskDirectory(reference or root)]
+    directories = [TaskDirectory(root) if reference is None else TaskDirectory(reference, _REFERENCE)]
     paths = dict(sorted(directories[0].references(names).items()))
     if reference is not None and not is_absent_default(root):
         directories.append(TaskDirectory(root))
@@ -134,7 +145,7 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 
 
 def collect_records(
-    records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
+    records: Records, competition: Competition, submissions: Submissions = (), *, everything: bool = False
 ) -> Collected:
     """Return the recorded calls of the submissions that a user names (see `choose`), without outdated records."""
     found = find_versions(records, competition.references, everything=everything)
@@ -187,7 +198,7 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
     return lines
 
 
-def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
+def choose(collected: Collected, submissions: Submissions, where: str, *, can_run: bool) -> Collected:
     """Return the calls of the submissions that a user names; all calls if `submissions` is empty.
 
     A path, or the name of a measure, selects the current version; any other name selects a recorded submission. If no
@@ -198,7 +209,7 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
         return collected
     known = sorted({calls.submission for calls in collected.shown})
     shown: list[Calls] = []
-    for argument in as_names(submissions):
+    for argument in map(str, [submissions] if isinstance(submissions, str | Path) else submissions):
         is_name = not can_run or (not Path(argument).exists() and find_named(argument) is None)
         if argument in known and is_name:
             shown += [calls for calls in collected.shown if calls.submission == argument]

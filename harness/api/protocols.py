@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.api.progress import SILENT, Progress
+from harness.names import as_names
 from harness.protocols.invariance.evaluate import InvarianceSettings, PerturbedAccuracies, evaluate
 from harness.protocols.invariance.perturbations import choose
 from harness.protocols.overfit.report import OverfitResult
@@ -79,7 +80,8 @@ def invariance(
     Raises:
         UserError: no such task, model or perturbation, TensorFlow is missing, or the models cannot be compared.
     """
-    settings = InvarianceSettings(choose(perturbations, ranges), n_examples, given, least_accuracy, sensitivity, seed)
+    chosen = choose(as_names(perturbations), as_names(ranges))
+    settings = InvarianceSettings(chosen, n_examples, as_names(given), least_accuracy, sensitivity, seed)
     subject = read_subject(Path(tasks_dir), task_name, models, Withhold(withhold))
     with progress.steps("models", len(subject.models)) as step:
         return evaluate(subject, settings, step)

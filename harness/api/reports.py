@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from harness.api.alike import shown_once
-from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
+from harness.api.competition import (
+    Submissions,
+    choose,
+    failed_outputs,
+    read_competition,
+    read_current,
+    remarks_on,
+    require_records,
+)
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
 from harness.board.insight import Insight, find_insights
@@ -69,7 +77,7 @@ def _explained(row: dict[str, Any], page: dict[str, Any], insights: Mapping[str,
 
 
 def report(
-    submissions: Sequence[str] | str = (),
+    submissions: Submissions = (),
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),

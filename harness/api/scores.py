@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.api.competition import Competition, collect_records, read_competition, remarks_on, require_records
+from harness.api.competition import (
+    Competition,
+    Submissions,
+    collect_records,
+    read_competition,
+    remarks_on,
+    require_records,
+)
 from harness.board.disclosure import DECIMALS, rounded
 from harness.board.leaderboard import make_rows
 from harness.board.predictions import read_predictions
@@ -78,7 +85,7 @@ class ScoreResult(Summarized):
 
 
 def score(
-    submissions: Sequence[str] | str = (),
+    submissions: Submissions = (),
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
@@ -116,7 +123,7 @@ def score(
 
 
 def _score_records(
-    submissions: Sequence[str] | str, results: Address | Path | str, competition: Competition, *, everything: bool
+    submissions: Submissions, results: Address | Path | str, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
     with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, submissions, everything=everything)

@@ -92,6 +92,8 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
         raise UserError("not a valid name", file=target.name or "''", expected=ALLOWED, remedy="choose another")
     if owner := taken(target.name):
         raise UserError(f"cannot be called {target.name!r}: {owner}", remedy="choose another name")
+    if runtime is not None and runtime not in RUNTIMES:
+        raise UserError("runtime", expected=f"one of {', '.join(RUNTIMES)}", found=repr(runtime))
     files = template(target.name, runtime or _installed_runtime())
     with writing(target, problem="cannot be created"):
         try:

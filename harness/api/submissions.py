@@ -9,7 +9,7 @@ from typing import Any
 from harness.api.progress import Progress
 from harness.board.versions import by_age
 from harness.errors import UserError
-from harness.names import alike
+from harness.names import alike, as_names
 from harness.records import Records, Request
 from harness.submission import Submission, find_submissions, from_function
 from harness.submission.name import RENAME
@@ -30,7 +30,7 @@ def find(
     is not a measure, in the order of `given`. `as_files` is as for `pgdl.run`. Raise `UserError` if a submission does
     not exist, or if a function has no source.
     """
-    arguments = _arguments(given)
+    arguments, names = _arguments(given), as_names(names)
     functions = [one for one in arguments if callable(one)]
     if functions and len(functions) < len(arguments):
         raise UserError("submissions", expected="functions only, or paths and names only", found="both")

@@ -11,6 +11,7 @@ from harness.cores import available_cores
 from harness.corpus import catalogue as packaged
 from harness.corpus.build import Build, Event
 from harness.corpus.recipe import Recipe, read_recipe
+from harness.errors import UserError
 from harness.gpus import find_gpus
 from harness.summarized import Summarized
 from scoring import MINIMUM_HYPERPARAMETERS
@@ -95,6 +96,9 @@ def build_task(
         UserError: there is no such recipe, it is invalid, another process builds the task, or the finished task has
             damaged models or, for `resume=False`, must be removed first.
     """
+    for name, number in (("workers", workers), ("limit", limit)):
+        if number is not None and number < 1:
+            raise UserError(name, expected="1 or more, or None", found=number)
     build = Build(read_recipe(packaged.find_recipe(str(recipe))), Path(output))
     if not (resume and build.is_finished):
         with build.locked():

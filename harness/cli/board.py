@@ -45,6 +45,9 @@ def command(
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
     formats.require_table(form, wide=wide, explain=explain)
     formats.require_directory(output, STEM)
+    if html is not None and output is not None and output.resolve().is_relative_to(html.resolve()):
+        expected = "a directory outside of --html, which has only a site"
+        raise UserError("--output", expected=expected, found=str(output), remedy="name another directory")
     prepare_directory(output)
     prepare_site(html)
     from harness.board.formats import write

@@ -24,7 +24,7 @@ def command(form: str, **executor: Any) -> int:
     styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}
     findings = []
     name = executor.pop("executor")
-    for finding in doctor(name, options.take_parameters(executor, name, EXECUTORS)):
+    for finding in doctor(name, options.take_parameters(executor, "--executor", name, EXECUTORS)):
         console.print(f"{finding.state:8}", style=styles[finding.state], end="")
         console.print(f"{finding.item:26} {finding.found}")
         if finding.consequence:

@@ -6,7 +6,6 @@ import click
 
 import pgdl
 from harness.cli import options
-from harness.errors import UserError
 from harness.printing import say
 from harness.shell import typed
 
@@ -27,8 +26,7 @@ def command(name: Path, runtime: str | None, harness: str | None) -> None:
     Example: pgdl new my_measure --runtime torch
     """
     if harness is not None:
-        if runtime is not None:
-            raise UserError("--runtime does not go with --ci", remedy="leave one of them out")
+        options.require_not_given({"runtime"}, "no framework goes with --ci")
         say(f"Written: {', '.join(map(str, pgdl.new_leaderboard(name, harness)))}, a task and a submission")
         say(f"Next: the steps in {name / 'README.md'}")
         return

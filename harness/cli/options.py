@@ -285,13 +285,22 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
             )  # fmt: skip
 
 
-def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, Any]) -> dict[str, str | None]:
-    """Remove the parameters of all `choices` (executors or sandboxes) from `asked`, and return those of `chosen`."""
-    values = {
-        name: {one.name: asked.pop(f"{name}_{one.name}".replace("-", "_")) for one in choice.parameters}
-        for name, choice in choices.items()
-    }
-    return values.get(chosen, {})
+def take_parameters(
+    asked: dict[str, Any], option: str, chosen: str, choices: Mapping[str, Any]
+) -> dict[str, str | None]:
+    """Remove the parameters of all `choices` (executors or sandboxes) from `asked`, and return those of `chosen`.
+
+    `option` is the option that chooses. Raise `UserError` if the command line sets a parameter of another choice.
+    """
+    values: dict[str, str | None] = {}
+    for name, choice in choices.items():
+        of_choice = {f"{name}_{one.name}".replace("-", "_"): one.name for one in choice.parameters}
+        if name != chosen:
+            wanted = f"{option} {name}"
+            require_not_given(of_choice, f"an option of {wanted} alone", remedy=f"add {wanted}, or leave it out")
+        given = {parameter: asked.pop(key) for key, parameter in of_choice.items()}
+        values |= given if name == chosen else {}
+    return values
 
 
 def with_execution(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -301,17 +310,17 @@ def with_execution(asked: Mapping[str, Any]) -> dict[str, Any]:
     from pgdl import Execution
 
     rest = dict(asked)
-    executor_parameters = take_parameters(rest, rest["executor"], EXECUTORS)
-    sandbox_parameters = take_parameters(rest, rest["sandbox"], KINDS)
+    executor_parameters = take_parameters(rest, "--executor", rest["executor"], EXECUTORS)
+    sandbox_parameters = take_parameters(rest, "--sandbox", rest["sandbox"], KINDS)
     chosen = {field.name: rest.pop(field.name) for field in fields(Execution) if field.name in rest}
     execution = Execution(**chosen, executor_parameters=executor_parameters, sandbox_parameters=sandbox_parameters)
     return rest | {"execution": execution}
 
 
-def require_not_given(names: Collection[str], why: str) -> None:
+def require_not_given(names: Collection[str], why: str, remedy: str = "leave it out") -> None:
     """Raise `UserError` with the reason `why` if the command line sets a parameter in `names`."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""
         if name in names and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise UserError(why, found=parameter.opts[0], remedy="leave it out")
+            raise UserError(why, found=parameter.opts[0], remedy=remedy)

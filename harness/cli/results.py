@@ -56,6 +56,8 @@ def command(results: Address, form: str, remove: str | None, yes: bool, **asked:
         )
         _remove(remove, results, yes=yes)
         return
+    if yes:
+        raise UserError("--yes", expected="--remove NAME with it", remedy="leave --yes out")
     with pgdl.open_results(results, **asked) as rows:
         if form == "table":
             _print_table(rows)

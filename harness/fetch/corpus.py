@@ -16,7 +16,7 @@ from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.layout import require_no_flat_tasks
-from harness.task.selection import ModelSelection
+from harness.task.selection import ModelSelection, require_some
 
 #: File in `FETCHING` that a command locks while it downloads into the directory.
 LOCK = "lock"
@@ -64,6 +64,7 @@ def fetch_corpus(
         models: number or names of the models of each task; None: all. A number selects models evenly by file size.
         watcher: receives the progress.
     """
+    require_some(models)
     wanted, root = find_wanted(name, corpora()), Path(tasks_dir)
     with locked_directory(root, root / FETCHING / LOCK, "pgdl task fetch"):
         tasks = [

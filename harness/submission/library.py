@@ -18,19 +18,22 @@ def find_baseline(specification: str) -> Submission | None:
     """Return the library's measure `name` or `name:parameter=value,...` as a submission; None for an unknown name.
 
     The submission's name is the specification, with `True` in place of `true`. Raise `UserError` for an unknown
-    parameter, or for a value of another type than the parameter's default.
+    parameter, for a value of another type than the parameter's default, or if a parameter is missing or given twice:
+    the measure would be a second row of the board, under another name.
     """
     import baselines  # here, because it imports all measures
 
     specification = baselines.canonical(specification)
-    name, _, parameters = specification.partition(":")
+    name, colon, parameters = specification.partition(":")
     if name not in baselines.MEASURES:
         return None
     measure = baselines.MEASURES[name]
+    given = [part.partition("=")[0] for part in parameters.split(",")] if colon else []
+    if "" in given or len(set(given)) < len(given):
+        raise UserError("parameters", file=specification, expected="NAME:PARAMETER=VALUE,... with each parameter once")
     try:
         baselines.load(specification)
     except ValueError as error:
-        given = (part.partition("=")[0] for part in parameters.split(","))
         unknown = next((one for one in given if one not in measure.parameters), "")
         raise UserError(str(error), file=specification, remedy=did_you_mean(unknown, measure.parameters)) from error
     if not _SPECIFICATION.fullmatch(specification):

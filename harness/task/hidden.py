@@ -5,15 +5,14 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 
-from harness.errors import UserError, UserErrors
+from harness.errors import Choice, UserError, UserErrors
 from harness.task.layout import TaskFiles
 
 REMEDY = "--withhold never shows them, for the organiser's eyes only"
 
 
-class Withhold(StrEnum):
+class Withhold(Choice):
     """The option --withhold: for which tasks pgdl withholds outputs, messages and figures, and rounds scores."""
 
     AUTO = "auto"  #: tasks marked as hidden

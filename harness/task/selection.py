@@ -16,6 +16,7 @@ from harness.names import as_names
 from harness.task.data import INPUTS, LABELS, TrainingData
 from harness.task.model import Model
 from harness.task.task import Task
+from harness.task.task_notes import abbreviated
 
 #: A number of models, their names, or one name; None for all models.
 ModelSelection = int | Sequence[str] | None
@@ -40,16 +41,20 @@ def evenly(ordered: Sequence[T], number: int) -> list[T]:
 
 def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
     """Raise `UserError` if `wanted` selects no model, or has a name that no model of the tasks has."""
-    if wanted is None:
-        return
-    names = () if isinstance(wanted, int) else as_names(wanted)
-    if (wanted if isinstance(wanted, int) else len(names)) < 1:
-        raise UserError("models", expected="1 model or more", found=repr(wanted))
+    require_some(wanted)
+    names = () if wanted is None or isinstance(wanted, int) else as_names(wanted)
     known = [model.id for task in tasks for model in task.models]
     for unknown in (name for name in names if name not in known):
         where = ", ".join(task.name for task in tasks)
-        hint = did_you_mean(unknown, known) or "pgdl task show lists them"
-        raise UserError(f"--models: no model {unknown!r} in {where}", remedy=hint)
+        expected = f"some of {abbreviated(list(dict.fromkeys(known)))}"
+        remedy = did_you_mean(unknown, known)
+        raise UserError(f"--models: no model {unknown!r} in {where}", expected=expected, remedy=remedy)
+
+
+def require_some(wanted: ModelSelection) -> None:
+    """Raise `UserError` if `wanted` selects no model."""
+    if wanted is not None and (wanted if isinstance(wanted, int) else len(wanted)) < 1:
+        raise UserError("models", expected="1 model or more", found=repr(wanted))
 
 
 def size_of(model: Model) -> tuple[int, str]:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,7 +19,9 @@ from harness.api.submissions import find
 from harness.cli import options
 from harness.configuration import UNSANDBOXED
 from harness.errors import UserError
+from harness.records import Records
 from pgdl import Execution
+from tests.board.board_examples import rows, write_reference
 
 
 @pytest.mark.parametrize(
@@ -77,6 +80,40 @@ def test_what_is_no_submission_is_refused(given: Any) -> None:
     several: Any = ["num_params", "depth"]
     with pytest.raises(UserError, match="submission: expected a path, the name of a measure, or a function, found "):
         pgdl.check(several)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "problem"),
+    [
+        *((function, {"withhold": "no"}, "withhold: expected one of auto, always, never, found 'no'") for function in (
+            pgdl.board, pgdl.score, pgdl.report, pgdl.results, pgdl.compare_recorded, pgdl.list_tasks, pgdl.show_tasks,
+            pgdl.validate_tasks,
+        )),
+        (pgdl.overfit, {"task_name": "toy", "edges": "no"}, "edges: expected one of black, wrap, found 'no'"),
+        (pgdl.overfit, {"task_name": "toy", "generator": "no"}, "generator: expected one of strongest, nearest, found"),
+        (pgdl.invariance, {"task_name": "toy", "seed": -1}, "seed: expected 0 to "),
+        (pgdl.invariance, {"task_name": "toy", "perturbations": "scaling"}, "no perturbation 'scaling'"),
+        (pgdl.invariance, {"task_name": "toy", "ranges": "scaling=0..1"}, "found 'scaling=0..1'"),
+        (pgdl.run, {"submissions": "depth", "names": "mine"}, "(0 in all), found 1"),
+        (pgdl.build_task, {"recipe": "digits_nin", "output": "tasks", "limit": -1}, "limit: expected 1 or more, or"),
+        (pgdl.build_task, {"recipe": "digits_nin", "output": "tasks", "workers": 0}, "workers: expected 1 or more, or"),
+        (pgdl.fetch_corpus, {"name": "pgdl2020/task8", "models": -1}, "models: expected 1 model or more, found -1"),
+        (pgdl.fetch_corpus, {"name": "pgdl2020/task8", "models": []}, "models: expected 1 model or more, found []"),
+        (pgdl.new, {"directory": "mine", "runtime": "theano"}, "runtime: expected one of tensorflow, "),
+        (lambda **of: list(pgdl.doctor(**of)), {"executor": "cloud"}, "executor: expected one of local, ray, found"),
+        (pgdl.score, {"submissions": Path("no.py")}, "no records of 'no.py'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_is_refused_as_by_the_command(
+    function: Any, arguments: dict[str, Any], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_reference(tmp_path / "task_data")
+    with Records("results.db") as records:
+        records.add(*rows("mine"))
+    with pytest.raises(UserError) as raised:
+        function(**arguments)
+    assert problem in str(raised.value)
 
 
 @pytest.mark.parametrize(

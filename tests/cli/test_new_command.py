@@ -55,7 +55,8 @@ def test_nothing_is_overwritten(kind: str, pgdl: Pgdl, folder: Path) -> None:
 HARNESS = f"lab/pgdl-harness@{'0' * 40}"
 
 
-def test_a_leaderboards_repository(pgdl: Pgdl, folder: Path) -> None:
+def test_a_leaderboards_repository(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGDL_RUNTIME", "jax")  # for other commands
     ended = pgdl("new", "board", "--ci", HARNESS)
     assert (ended.code, ended.err, ended.out.splitlines()[-1]) == (0, "", "Next: the steps in board/README.md")
     workflows = [path.read_text() for path in (folder / "board/.github/workflows").iterdir()]
@@ -70,7 +71,7 @@ def test_a_leaderboards_repository(pgdl: Pgdl, folder: Path) -> None:
     [
         (["lab/pgdl-harness@main"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
         ([f"lab/pgdl\nx@{'0' * 40}"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
-        ([HARNESS, "--runtime", "jax"], "--runtime does not go with --ci"),
+        ([HARNESS, "--runtime", "jax"], "no framework goes with --ci: found --runtime; leave it out"),
     ],
 )
 def test_mistakes_about_a_leaderboard_are_one_line(

@@ -89,8 +89,25 @@ def test_units_are_powers_of_1024(number: int, unit: tuple[str, int]) -> None:
 def test_a_choice_whose_name_has_a_hyphen_has_parameters() -> None:
     choices = {"slow-start": SimpleNamespace(parameters=[Parameter("long_pause", "S", "seconds.")])}
     asked = {"slow_start_long_pause": "3", "seed": 1}
-    assert options.take_parameters(asked, "slow-start", choices) == {"long_pause": "3"}
+    assert options.take_parameters(asked, "--start", "slow-start", choices) == {"long_pause": "3"}
     assert asked == {"seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ("run depth --docker-runtime runsc", "--sandbox docker alone: found --docker-runtime; add --sandbox docker"),
+        ("check depth --sandbox fresh --docker-image x", "--sandbox docker alone: found --docker-image"),
+        ("doctor --ray-address head:6379", "--executor ray alone: found --ray-address; add --executor ray"),
+    ],
+)
+def test_an_option_of_another_sandbox_or_executor_is_not_ignored(
+    arguments: str, problem: str, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The variables of these options may always be set."""
+    assert f"an option of {problem}" in pgdl(*arguments.split()).refusal()
+    monkeypatch.setenv("PGDL_DOCKER_IMAGE", "x")
+    assert "no such directory" in pgdl("run", "depth", "--tasks", "nowhere").refusal()
 
 
 def test_the_environment_is_used_and_the_command_line_goes_before_it(

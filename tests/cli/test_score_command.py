@@ -59,6 +59,8 @@ def test_predictions_are_scored_with_all_digits(
     }  # fmt: skip
     monkeypatch.chdir(made)
     assert printed(pgdl, "--reference", reference, "--predictions", ".")["submission"] == "alice"
+    remedy = "name the directory of the reference data with --reference DIR"
+    assert pgdl("score", "--reference", "no", "--predictions", ".").err == f"pgdl: no: no such directory; {remedy}\n"
 
 
 def test_records_and_predictions_of_the_same_values_have_the_same_score(

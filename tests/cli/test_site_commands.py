@@ -35,6 +35,14 @@ def test_bad_directories_are_one_line(arguments: str, pgdl: Pgdl, folder: Path) 
     assert (folder / "papers/thesis").exists()
 
 
+@pytest.mark.parametrize("output", ["site", "./site/", "site/files"])
+def test_the_files_of_output_do_not_lie_in_a_site(output: str, pgdl: Pgdl, folder: Path) -> None:
+    """Otherwise `pgdl verify` would not accept the site, and the same command could not replace it."""
+    refusal = pgdl("board", "--html", "site", "--output", output).refusal()
+    assert "--output: expected a directory outside of --html, which has only a site" in refusal
+    assert not (folder / "site").exists()
+
+
 @pytest.mark.usefixtures("three_submissions")
 def test_the_current_directory_can_be_a_site(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "here").mkdir()

@@ -93,4 +93,9 @@ def test_a_measure_is_scored_by_its_name_whatever_its_version_here(
     assert f"{others}pal_inter_l0\n" in ended.out
     ended = pgdl("report", "pal_inter_l0", "--tasks", RECORDED, "--results", few)
     assert (ended.code, ended.out.splitlines()[-1]) == (0, f"{others}pal_inter_l0")
+    with closing(sqlite3.connect(few)) as database, database:
+        for table in ("evaluations", "requests"):
+            database.execute(f"UPDATE {table} SET submission = 'vr:older=1' WHERE submission = 'vr'")
+    ended = pgdl("score", "--tasks", RECORDED, "--results", few)
+    assert (ended.err, others in ended.out, "vr:older=1" in ended.out) == ("", True, True), "an unknown parameter"
     assert "no records of 'pal_inter_l7'" in pgdl("score", "pal_inter_l7", "--tasks", RECORDED, "--results", few).err

@@ -254,7 +254,7 @@ main()
         ("digits --ssim 0.5,0.7", "SSIM: expected ascending numbers, the last 1"),
         ("digits --ssim 0,1", "SSIM: expected numbers above 0, at most 1, found 0.0, 1.0"),
         ("digits --unseen 1,2", "numbers of unseen classes: expected ascending numbers from"),
-        ("digits --models model_9", "no model 'model_9'"),
+        ("digits --models model_9", "no model 'model_9' in rows: expected some of model_0"),
         ("digits --measures l2_nrm", "measures: no measure, family or cost 'l2_nrm'"),
     ],
 )

@@ -60,8 +60,10 @@ def test_every_switch_of_every_measure_takes_true_and_false_in_any_case() -> Non
         ("quantization_bits:accuracy_drop=1.5", "accuracy_drop: expected a number above 0 and up to 1, found 1.5"),
         ("pr_mean_error_rotation:low=-1e999", "low: expected a finite number, found -inf"),
         ("depth:seed=1", "seed: expected one of no parameters"),
+        *((f"inverse_margin:{text}", "parameters: expected NAME:PARAMETER=VALUE,... with each parameter once")
+          for text in ("", "seed=1,", "seed=1,,n_samples=9", "seed=1,seed=2")),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line(specification: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         find_submission(specification)

@@ -40,6 +40,8 @@ class InvarianceSettings:
     def __post_init__(self) -> None:
         if self.n_examples < 2:
             raise UserError("n_examples", expected="2 or more", found=self.n_examples)
+        if not 0 <= self.seed < 2**63:
+            raise UserError("seed", expected="0 to 2**63 - 1", found=self.seed)
 
 
 @dataclass(frozen=True, repr=False)

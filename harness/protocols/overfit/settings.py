@@ -3,23 +3,22 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from harness.errors import UserError
+from harness.errors import Choice, UserError
 from harness.protocols.subject import Split
 
 DEFAULT_RADII = tuple(range(1, 6))  #: default values of the largest shift in pixels
 MOST = 1000  #: largest radius that a user may request, in pixels
 
 
-class Generator(StrEnum):
+class Generator(Choice):
     """The rule that chooses an image's adversarial example among its misclassified shifts."""
 
     STRONGEST = "strongest"  #: the shift with the largest margin
     NEAREST = "nearest"  #: the smallest shift
 
 
-class Edges(StrEnum):
+class Edges(Choice):
     """What fills the pixels that a shift leaves empty: black, or the pixels shifted out at the opposite edge."""
 
     BLACK = "black"
