@@ -202,7 +202,7 @@ class _Reader:
             for part in ("query", "key", "value")
         ]
         causal = switches.get("use_causal_mask", False)
-        heads = self._append(attention(f"{name} heads", layer.get_config()["num_heads"], tuple(places), causal=causal))
+        heads = self._append(attention(f"{name} heads", layer.get_config(), tuple(places), causal=causal))
         return self._append(dense(f"{name} output", arrays["output"], heads, flat=2))
 
     def _add_activation(self, name: str, activation: Any, weights: tuple[Array, ...], source: int) -> int:
