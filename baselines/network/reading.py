@@ -261,7 +261,9 @@ def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], 
 
 
 def _tensors(call: Any) -> list[Any]:
-    return list(call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors)  # Keras 2, Keras 3
+    found = list(call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors)  # Keras 2, Keras 3
+    masks = {id(getattr(tensor, "_keras_mask", None)) for tensor in found}  # Keras 3 passes them on by itself
+    return [tensor for tensor in found if id(tensor) not in masks]
 
 
 def _is_masked(layer: Any) -> bool:
