@@ -40,15 +40,17 @@ class Attention:
 
     weights: tuple[()] = ()
 
-    def __init__(self, heads: int, *, causal: bool) -> None:
-        self.heads, self.causal = heads, causal
+    def __init__(self, heads: int, *, causal: bool, window: int | None) -> None:
+        """With `window`, a query sees the keys less than `window` positions away; if `causal`, no later keys."""
+        self.heads, self.causal, self.window = heads, causal, window
 
     def __call__(self, inputs: Any, training: bool = False) -> Any:
         """Return softmax(q k' / sqrt(d)) v of all heads, (n, positions, heads times d), where heads have d features."""
         query, key, value = (self._apart(tensor) for tensor in inputs)
         scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(query.shape[-1])
-        if self.causal:
-            seen = tf.linalg.band_part(tf.ones(scores.shape[-2:], tf.bool), -1, 0)
+        if self.causal or self.window:
+            most = self.window - 1 if self.window else -1  # -1: any number
+            seen = tf.linalg.band_part(tf.ones(scores.shape[-2:], tf.bool), most, 0 if self.causal else most)
             scores = tf.where(seen, scores, scores.dtype.min)
         found = tf.transpose(tf.matmul(tf.nn.softmax(scores), value), (0, 2, 1, 3))
         return tf.reshape(found, (-1, found.shape[1], found.shape[2] * found.shape[3]))
@@ -58,6 +60,7 @@ class Attention:
         return tf.transpose(parts, (0, 2, 1, 3))
 
 
-def attention(name: str, heads: int, sources: tuple[int, ...], *, causal: bool) -> Node:
-    """Return a node with an `Attention`; `sources` are the positions of queries, keys and values."""
-    return Node(name, ATTENTION, {"heads": heads, "causal": causal}, (), sources)
+def attention(name: str, config: Mapping[str, Any], sources: tuple[int, ...], *, causal: bool) -> Node:
+    """Return a node with an `Attention`; `config` is that of Keras, `sources` are positions of query, key and value."""
+    own = {"heads": config["num_heads"], "causal": causal, "window": config.get("sliding_window")}
+    return Node(name, ATTENTION, own, (), sources)

@@ -202,7 +202,7 @@ class _Reader:
             for part in ("query", "key", "value")
         ]
         causal = switches.get("use_causal_mask", False)
-        heads = self._append(attention(f"{name} heads", layer.get_config()["num_heads"], tuple(places), causal=causal))
+        heads = self._append(attention(f"{name} heads", layer.get_config(), tuple(places), causal=causal))
         return self._append(dense(f"{name} output", arrays["output"], heads, flat=2))
 
     def _add_activation(self, name: str, activation: Any, weights: tuple[Array, ...], source: int) -> int:
@@ -261,7 +261,9 @@ def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], 
 
 
 def _tensors(call: Any) -> list[Any]:
-    return list(call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors)  # Keras 2, Keras 3
+    found = list(call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors)  # Keras 2, Keras 3
+    masks = {id(getattr(tensor, "_keras_mask", None)) for tensor in found}  # Keras 3 passes them on by itself
+    return [tensor for tensor in found if id(tensor) not in masks]
 
 
 def _is_masked(layer: Any) -> bool:

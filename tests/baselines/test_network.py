@@ -384,7 +384,7 @@ def test_the_input_is_a_position_and_training_settings_are_not_made_anew():
     assert Network(read_nodes(model)).n_classes == 3
 
 
-def attention(*positional, **named):
+def attention(*positional, window=None, **named):
     """A network with an attention layer, called with the tensors of these names: `left`, `right` or `mask`."""
     source = tf.keras.Input((6, 4))
     tensors = {
@@ -393,7 +393,8 @@ def attention(*positional, **named):
         "mask": layers.Dense(6)(source),
     }
     named = {name: tensors.get(value, value) for name, value in named.items()}
-    flow = layers.MultiHeadAttention(2, 3, name="heads")(*[tensors[name] for name in positional], **named)
+    attend = layers.MultiHeadAttention(2, 3, name="heads", sliding_window=window)
+    flow = attend(*[tensors[name] for name in positional], **named)
     return with_random_weights(tf.keras.Model(source, layers.Dense(3)(layers.GlobalAveragePooling1D()(flow))))
 
 
@@ -404,6 +405,8 @@ def attention(*positional, **named):
         {"value": "right", "key": "left", "use_causal_mask": True},
         {"key": "left", "value": "right"},
         {"value": "left", "use_causal_mask": True},
+        {"value": "right", "window": 2},
+        {"value": "right", "window": 3, "use_causal_mask": True},
     ],
 )
 def test_an_attention_is_four_dense_layers_and_what_lies_between(given):

@@ -83,10 +83,16 @@ def test_numbers_of_another_type_become_those_of_the_weights():
     assert found(tf.ones((1, 3), tf.float32)).dtype == tf.float64
 
 
-def test_masks_go_through_a_network_as_they_do_in_keras():
+@pytest.mark.parametrize("is_graph", [False, True], ids=["sequential", "functional"])
+def test_masks_go_through_a_network_as_they_do_in_keras(is_graph):
     """The network's mean is taken over the positions that are not masked."""
     middle = [layers.Masking(), layers.Dense(4, "relu"), layers.GlobalAveragePooling1D()]
     model = sequential((5, 3), *middle, layers.Dense(2))
+    if is_graph:
+        flow = source = tf.keras.Input((5, 3))
+        for layer in [*middle, layers.Dense(2)]:
+            flow = tf.keras.layers.deserialize(tf.keras.layers.serialize(layer))(flow)
+        model = tf.keras.Model(source, flow)
     inputs = np.random.default_rng(0).standard_normal((4, 5, 3)).astype(np.float32)
     inputs[:, 3:] = 0
     network = Network(read_nodes(model))
