@@ -159,7 +159,8 @@ class _Reader:
     def _is_idle(self, layer: Any, kind: str, source: int, shape: tuple[Any, ...]) -> bool:
         if kind == "Activation":
             return layer.activation is tf.keras.activations.linear
-        return kind in IDLE or (kind in _ORDERED and shape == self.shapes[source])
+        is_unchanged = kind in _ORDERED and shape == self.shapes[source]
+        return kind in IDLE or (is_unchanged and not _is_masked(layer))  # these layers end a mask
 
     def _add_node(self, layer: Any, inner: Any, sources: tuple[int, ...], weights: tuple[Array, ...]) -> int:
         """Add a layer without its activation; return the position of its output.
@@ -180,7 +181,7 @@ class _Reader:
         shapes = [self.shapes[source] for source in sources]
         if kind == "MultiHeadAttention" and is_plain(config, switches, shapes) and not _is_masked(layer):
             return self._add_attention(layer.name, inner, weights, _by_name(keywords, sources), switches)
-        if kind == "EinsumDense" and _is_dense(config):
+        if kind == "EinsumDense" and _is_dense(config) and not _is_masked(layer):  # it ends a mask
             return self._append(dense(layer.name, weights, sources[0], flat=1))
         if kind not in WITH_KERNEL or config.get("data_format") != "channels_first":
             return self._append(Node(layer.name, kind, config, weights, sources, keywords, switches))

@@ -84,9 +84,11 @@ def test_numbers_of_another_type_become_those_of_the_weights():
 
 
 @pytest.mark.parametrize("is_graph", [False, True], ids=["sequential", "functional"])
-def test_masks_go_through_a_network_as_they_do_in_keras(is_graph):
-    """The network's mean is taken over the positions that are not masked."""
-    middle = [layers.Masking(), layers.Dense(4, "relu"), layers.GlobalAveragePooling1D()]
+@pytest.mark.parametrize("last", [[], [("EinsumDense", "abc,cd->abd", (5, 4))], [("Reshape", (5, 4))]], ids=str)
+def test_masks_go_through_a_network_as_they_do_in_keras(is_graph, last):
+    """The network's mean is taken over the positions that are not masked, unless a layer in between ends the mask."""
+    ending = [getattr(layers, kind)(*settings) for kind, *settings in last]
+    middle = [layers.Masking(), layers.Dense(4, "relu"), *ending, layers.GlobalAveragePooling1D()]
     model = sequential((5, 3), *middle, layers.Dense(2))
     if is_graph:
         flow = source = tf.keras.Input((5, 3))
