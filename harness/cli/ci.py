@@ -18,7 +18,7 @@ from harness.printing import put, say
     "--base", metavar="REV", help="Commit to merge the change into. Without it, every submission is evaluated."
 )
 @click.option(
-    "--repository", type=click.Path(path_type=Path), default=".", show_default=True, metavar="DIR",
+    "--repository", type=options.PATH, default=".", show_default=True, metavar="DIR",
     help="Git repository with both commits; its working tree is not read.",
 )  # fmt: skip
 @click.option(

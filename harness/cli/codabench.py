@@ -13,12 +13,12 @@ from harness.credentials import Address
 from harness.printing import say
 from harness.text import counted, size
 
-_DIRECTORY = click.Path(path_type=Path, file_okay=False)
-_TOML = click.argument("competition", metavar="TOML", type=click.Path(path_type=Path))
+_DIRECTORY = options.NonemptyPath(path_type=Path, file_okay=False)
+_TOML = click.argument("competition", metavar="TOML", type=options.PATH)
 _PAGE = click.argument("page", metavar="URL", callback=options.parse_address)
 _PHASE = click.option("--phase", metavar="NAME", help="Phase of the competition; needed if there are several.")
 _TOKEN = click.option(
-    "--token-file", metavar="FILE", type=click.Path(path_type=Path),
+    "--token-file", metavar="FILE", type=options.PATH,
     help="File with an organiser's token for URL. Default: the variable CODABENCH_TOKEN.",
 )  # fmt: skip
 _ALLOW_HTTP = click.option(
@@ -46,7 +46,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("file", metavar="TOML", type=click.Path(path_type=Path))
+@click.argument("file", metavar="TOML", type=options.PATH)
 @options.output("the bundle to this file, a zip.", required=True)
 def bundle(file: Path, output: Path) -> None:
     """Write the bundle of the competition that TOML describes: one file to upload.
@@ -105,7 +105,7 @@ def score(program: Path, reference: Path, result: Path, output: Path) -> int:
 @click.argument("source", metavar="URL|DIR", callback=options.parse_address)
 @_PHASE
 @click.option(
-    "--downloads", metavar="DIR", type=click.Path(path_type=Path), default="exports", show_default=True,
+    "--downloads", metavar="DIR", type=options.PATH, default="exports", show_default=True,
     help="Directory of the files from URL, in a folder for each phase. Files that are there are not downloaded again.",
 )  # fmt: skip
 @click.option(
@@ -163,7 +163,7 @@ def submissions(output: Path, **asked: Any) -> None:
 
 @command.command()
 @_PAGE
-@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path, exists=True))
+@click.argument("directory", metavar="DIR", type=options.NonemptyPath(path_type=Path, exists=True))
 @_PHASE
 @_organiser
 @options.results

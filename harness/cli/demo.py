@@ -6,12 +6,13 @@ from pathlib import Path
 import click
 
 import pgdl
+from harness.cli import options
 from harness.printing import say
 from harness.shell import typed
 
 
 @click.command("demo")
-@click.argument("directory", metavar="[DIR]", default="pgdl-demo", type=click.Path(path_type=Path))
+@click.argument("directory", metavar="[DIR]", default="pgdl-demo", type=options.PATH)
 def command(directory: Path) -> None:
     """Write a small task and example submissions to DIR (default: pgdl-demo), to try the other commands on.
 

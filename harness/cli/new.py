@@ -11,7 +11,7 @@ from harness.shell import typed
 
 
 @click.command("new")
-@click.argument("name", type=click.Path(path_type=Path))
+@click.argument("name", type=options.PATH)
 @options.runtime
 @click.option(
     "--ci", "harness", metavar="OWNER/REPOSITORY@COMMIT",

@@ -56,6 +56,17 @@ class NumberRange(click.FloatRange):
         return number if number == number else self.fail(f"expected a number, found {value!r}", param, ctx)
 
 
+class NonemptyPath(click.Path):
+    """A path. An empty text, such as the value of a variable that is not set, does not mean the current directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; end with a usage error for an empty text."""
+        return super().convert(value, param, ctx) if value != "" else self.fail("expected a path, found ''", param, ctx)
+
+
+PATH = NonemptyPath(path_type=Path)
+
+
 def parse_size(text: str) -> int:
     """Return the number of bytes, at least 1, that a text such as 512M, 4G or 2GiB means; units are powers of 1024."""
     match = re.fullmatch(r"(\d{1,18}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
@@ -124,7 +135,7 @@ def _option(name: str, *more: str, **settings: Any) -> Decorator:
 
 
 tasks = _option(
-    "--tasks", "tasks_dir", type=click.Path(path_type=Path), default=DEFAULT_DIRECTORY, show_default=True,
+    "--tasks", "tasks_dir", type=PATH, default=DEFAULT_DIRECTORY, show_default=True,
     metavar="DIR",
     help="Directory of the tasks: contains input_data/ and reference_data/, or the task folders themselves.",
 )  # fmt: skip
@@ -200,9 +211,7 @@ measures = click.option(
     "measures with their costs. testbed: the word none leaves measures out.",
 )  # fmt: skip
 #: The argument DIR of `pgdl task validate DIR` and others, which replaces --tasks.
-directory = click.argument(
-    "directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path), callback=_there
-)
+directory = click.argument("directory", required=False, metavar="[DIR]", type=PATH, callback=_there)
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
 force = click.option("--force", is_flag=True, help="Make recorded calls again.")
 retry_timeouts = click.option(
@@ -219,14 +228,12 @@ repeat = click.option(
 
 def output(written: str, *, required: bool = False) -> Decorator:
     """Return the option `--output` with the help text `Write WRITTEN`."""
-    return click.option(
-        "--output", type=click.Path(path_type=Path), required=required, metavar="PATH", help=f"Write {written}"
-    )
+    return click.option("--output", type=PATH, required=required, metavar="PATH", help=f"Write {written}")
 
 
 def html(written: str) -> Decorator:
     """Return the option `--html` with the help text `Also write WRITTEN`."""
-    return click.option("--html", type=click.Path(path_type=Path), metavar="PATH", help=f"Also write {written}")
+    return click.option("--html", type=PATH, metavar="PATH", help=f"Also write {written}")
 
 
 def execution(command: Any) -> Any:

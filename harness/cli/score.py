@@ -1,6 +1,5 @@
 """`pgdl score`: prints scores of recorded submissions, or of the competition's own `.predict` files."""
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -17,11 +16,11 @@ from harness.cli import as_json, completion, options
 @options.withhold
 @options.everything
 @click.option(
-    "--reference", type=click.Path(path_type=Path), metavar="DIR",
+    "--reference", type=options.PATH, metavar="DIR",
     help="Reference data: DIR/TASK/model_configs.json. Default: the directory of --tasks.",
 )  # fmt: skip
 @click.option(
-    "--predictions", type=click.Path(path_type=Path), metavar="DIR",
+    "--predictions", type=options.PATH, metavar="DIR",
     help="Score the files DIR/TASK.predict instead of recorded runs.",
 )  # fmt: skip
 @as_json.option

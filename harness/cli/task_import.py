@@ -12,7 +12,7 @@ from harness.shell import typed
 
 
 @click.command("import")
-@click.argument("table", metavar="TABLE", type=click.Path(path_type=Path))
+@click.argument("table", metavar="TABLE", type=options.PATH)
 @options.data
 @click.option(
     "--test",

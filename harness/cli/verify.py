@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from harness.cli import as_json
+from harness.cli import as_json, options
 from harness.printing import say
 
 
 @click.command("verify")
-@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("directory", metavar="DIR", type=options.PATH)
 @as_json.option
 def command(directory: Path, form: str) -> int:
     """Compute the site in DIR again from its records, and compare every file.

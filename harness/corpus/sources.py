@@ -261,8 +261,9 @@ def _npz_part(arrays: Mapping[str, Array], part: str) -> tuple[Array, NDArray[np
     for name, holds, wanted, found in checks:
         if not holds:
             raise UserError(name, expected=wanted, found=found)
-    if labels.min() < 0:
-        raise UserError(y, expected="labels from 0", found=int(labels.min()))
+    for label in (int(labels.min()), int(labels.max())):
+        if not 0 <= label <= np.iinfo(np.int32).max:
+            raise UserError(y, expected=f"labels 0 to {np.iinfo(np.int32).max}", found=label)
     low, high = float(images.min()), float(images.max())
     if is_float and not (low >= 0 and high <= 1):  # also refuses NaN
         values = "NaN" if np.isnan(low) else f"{low:g} to {high:g}"

@@ -129,3 +129,8 @@ def test_the_environment_is_used_and_the_command_line_goes_before_it(
 def test_a_number_in_a_range_is_a_number(arguments: str, pgdl: Pgdl) -> None:
     done = pgdl(*arguments.split())
     assert (done.code, "expected a number, found 'nan'" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [["board", "--output", ""], ["board", "--html", ""], ["demo", ""]], ids=" ".join)
+def test_an_empty_path_is_not_the_current_directory(arguments: list[str], pgdl: Pgdl) -> None:
+    assert "expected a path, found ''" in pgdl(*arguments).refusal()

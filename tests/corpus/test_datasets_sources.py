@@ -61,7 +61,7 @@ class TestNpz:
             ({"x_train": np.zeros(4)}, r"x_train: expected shape (N, H, W) or (N, H, W, C), found (4,)"),
             ({"y_train": np.zeros(3, int)}, "y_train: expected shape (4,), found (3,)"),
             ({"y_train": np.zeros(4)}, "y_train: expected integers, found float64"),
-            ({"y_test": np.array([0, -1])}, "y_test: expected labels from 0, found -1"),
+            ({"y_test": np.array([0, -1])}, "y_test: expected labels 0 to 2147483647, found -1"),
             ({"y_test": np.array([0, 7])}, "y_test: expected labels 0 to 1, found 7"),
             ({"x_train": np.zeros((4, 2, 2), int)}, "x_train: expected uint8, or floats in [0, 1], found int64"),
             ({"x_test": np.full((2, 2, 2), np.nan)}, "x_test: expected numbers in [0, 1], or uint8, found NaN"),
