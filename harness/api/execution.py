@@ -58,9 +58,16 @@ class Execution:
         _require("workers", workers, workers is None or (_is(Integral, workers) and workers > 0), "1 or more, or None")
         is_size = memory is None or (_is(Integral, memory) and memory > 0)
         _require("memory_bytes", memory, is_size, "a whole number above 0, or None")
-        for name in ("executor_parameters", "sandbox_parameters"):
+        kind = KINDS.get(self.sandbox)  # None for `auto`
+        known = {
+            "executor_parameters": [one.name for one in EXECUTORS[self.executor].parameters],
+            "sandbox_parameters": [one.name for one in kind.parameters] if kind else [],
+        }
+        for name, names in known.items():
             parameters = getattr(self, name)
-            _require(name, parameters, isinstance(parameters, Mapping), "a mapping of names to values")
+            is_known = isinstance(parameters, Mapping) and set(names).issuperset(parameters)
+            expected = f"a mapping with keys among {', '.join(names)}" if names else "an empty mapping"
+            _require(name, parameters, is_known, expected)
         if self.unsafe_no_sandbox and self.sandbox != SandboxChoice.AUTO:
             contradiction = f"--unsafe-no-sandbox and --sandbox {self.sandbox} contradict each other"
             raise UserError(contradiction, remedy="leave one out")

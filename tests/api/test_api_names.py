@@ -41,7 +41,15 @@ from tests.board.board_examples import rows, write_reference
         ({"workers": True}, "workers: expected 1 or more, or None, found True"),
         ({"seed": 1.5}, "seed: expected 0 to 2**63 - 1, found 1.5"),
         ({"runtime": ["jax"]}, "runtime: expected one of jax, keras2, tensorflow, torch, found ['jax']"),
-        ({"sandbox_parameters": "image"}, "sandbox_parameters: expected a mapping of names to values, found 'image'"),
+        ({"sandbox_parameters": "image"}, "sandbox_parameters: expected an empty mapping, found 'image'"),
+        (
+            {"sandbox": "docker", "sandbox_parameters": {"port": "1"}},
+            "expected a mapping with keys among image, runtime, found {'port'",
+        ),
+        (
+            {"executor_parameters": {"address": "head:6379"}},
+            "executor_parameters: expected an empty mapping, found {'address'",
+        ),
         ({"time_budget": "total"}, "time_budget: expected one of average, each, found 'total'"),
         ({"withhold": True}, "withhold: expected one of always, auto, never, found True"),
         ({"sandbox": "fresh", "unsafe_no_sandbox": True}, "--unsafe-no-sandbox and --sandbox fresh contradict"),
