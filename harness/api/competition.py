@@ -34,8 +34,6 @@ from scoring import HeldOut
 #: Problem and remedy if there are no records: a note on the board, or the error of a command that needs records.
 NO_RECORDS, FIRST = "no records of these tasks", "run `pgdl run SUBMISSION` first"
 
-_REFERENCE = "name the directory of the reference data with --reference DIR"
-
 #: A submission that a user names, or several.
 Submissions = str | Path | Sequence[str | Path]
 
@@ -112,15 +110,15 @@ def _is_of_another_library(calls: Calls) -> bool:
 
 
 def read_competition(
-    root: Path, withhold: Withhold, names: Sequence[str] = (), reference: Path | None = None
+    root: Path, withhold: Withhold, names: Sequence[str] = (), reference: TaskDirectory | None = None
 ) -> Competition:
     """Read the tasks `names` (empty: all) in the directory `root`: their reference data, and digests of their models.
 
-    `reference` is the directory of the reference data if it is not `root`. A task is hidden if one of the two
+    `reference` has the reference data if they are not in `root`. A task is hidden if one of the two
     directories marks it as hidden. Raise `UserError` if a task does not exist, or if its reference data or models
     cannot be read.
     """
-    directories = [TaskDirectory(root) if reference is None else TaskDirectory(reference, _REFERENCE)]
+    directories = [reference or TaskDirectory(root)]
     paths = dict(sorted(directories[0].references(names).items()))
     if reference is not None and not is_absent_default(root):
         directories.append(TaskDirectory(root))

@@ -26,7 +26,10 @@ from harness.records import Records
 from harness.summarized import Summarized
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
+from harness.task.layout import TaskDirectory
 from scoring import SubmissionScore, TaskCalls, score_submission
+
+_REFERENCE = "name the directory of the reference data with --reference DIR"
 
 
 class Scored(NamedTuple):
@@ -109,8 +112,8 @@ def score(
     """
     if predictions is not None and submissions:
         raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")
-    root = None if reference is None else Path(reference)
-    competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names, root)
+    separate = None if reference is None else TaskDirectory(Path(reference), _REFERENCE)
+    competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names, separate)
     if predictions is not None:
         directory, references = Path(predictions), competition.references
         values = read_predictions(directory, references)

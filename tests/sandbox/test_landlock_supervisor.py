@@ -17,7 +17,7 @@ from harness.sandbox.kinds.landlock import NEEDED
 
 pytestmark = pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this kernel's Landlock is too old")
 
-#: Becomes the supervisor of a worker that does what the third argument says, after it has done what the last one says.
+#: Runs the code in the last argument, and then becomes the supervisor of a worker that runs the code in the third.
 START = """
 import os, signal, sys, time
 from harness.worker.landlock import contain_descendants
