@@ -263,7 +263,7 @@ def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], 
 
 def _tensors(call: Any) -> list[Any]:
     found = list(call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors)  # Keras 2, Keras 3
-    masks = {id(getattr(tensor, "_keras_mask", None)) for tensor in found}  # Keras 3 passes them on by itself
+    masks = {id(getattr(tensor, "_keras_mask", None)) for tensor in found}  # Keras 3 also lists the inputs' masks
     return [tensor for tensor in found if id(tensor) not in masks]
 
 
