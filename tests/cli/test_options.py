@@ -131,6 +131,8 @@ def test_a_number_in_a_range_is_a_number(arguments: str, pgdl: Pgdl) -> None:
     assert (done.code, "expected a number, found 'nan'" in done.err) == (2, True)
 
 
-@pytest.mark.parametrize("arguments", [["board", "--output", ""], ["board", "--html", ""], ["demo", ""]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["board", "--output", ""], ["board", "--html", ""], ["demo", ""], ["new", ""]], ids=" ".join
+)
 def test_an_empty_path_is_not_the_current_directory(arguments: list[str], pgdl: Pgdl) -> None:
     assert "expected a path, found ''" in pgdl(*arguments).refusal()
