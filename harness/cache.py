@@ -16,6 +16,9 @@ from harness.errors import UserError, writing
 #: Environment variable with the path of the cache.
 VARIABLE = "PGDL_CACHE"
 
+#: Remedy for a file that cannot be written to the cache.
+MORE_ROOM = f"free some space, or name another cache by {VARIABLE}"
+
 
 def cache_directory(name: str) -> Path:
     """Return the cache's subdirectory `name`, created if necessary. Raise `UserError` if it cannot be created."""

@@ -1,11 +1,10 @@
 """Errors that the user can fix. For them, `pgdl` prints a line without traceback, and exits with code 2."""
 
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import NoReturn
 
 from harness.text import safe_line
 
@@ -60,12 +59,18 @@ class UserErrors(UserError):
         return "\n".join(self.lines)
 
 
+def require_one_of(name: str, value: object, known: Collection[str]) -> None:
+    """Raise `UserError` unless the argument `name` has one of the known values."""
+    if not isinstance(value, str) or value not in known:
+        raise UserError(name, expected=f"one of {', '.join(known)}", found=repr(value))
+
+
 class Choice(StrEnum):
     """The possible values of an argument; any other value raises `UserError`, which names the argument by the class."""
 
     @classmethod
-    def _missing_(cls, value: object) -> NoReturn:
-        raise UserError(cls.__name__.lower(), expected=f"one of {', '.join(cls)}", found=repr(value))
+    def _missing_(cls, value: object) -> None:
+        require_one_of(cls.__name__.lower(), value, list(cls))
 
 
 @contextmanager

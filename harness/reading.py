@@ -109,9 +109,14 @@ def refuse_link(path: Path) -> None:
         raise _other_kind(path, stat.S_IFLNK)
 
 
+def real_path(path: Path) -> Path:
+    """Return the absolute path without links. Unlike `Path.resolve`, accept links that lead in a circle."""
+    return Path(os.path.realpath(path))
+
+
 def own_path(path: Path) -> Path:
     """Return the absolute path of a file, with links resolved in its parents, but not at its end."""
-    return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
+    return real_path(path) if path.name in ("", "..") else real_path(path.parent) / path.name
 
 
 def require_regular(path: Path, state: os.stat_result) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.errors import UserError
-from harness.reading import require_regular
+from harness.reading import real_path, require_regular
 from harness.text import printable
 
 #: Remedy if a file is not as the harness writes it.
@@ -49,7 +49,7 @@ _PLAIN = re.compile(
 
 def beside(file: Path) -> tuple[Path, Path, Path]:
     """Return the paths of files that SQLite may create beside a database: rollback journal, write-ahead log, index."""
-    real = Path(os.path.realpath(file))  # `resolve` refuses links that lead in a circle
+    real = real_path(file)
     journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
     return journal, log, index
 

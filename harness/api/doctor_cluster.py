@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from harness.api.doctor import BAD, GOOD, WARNING, Finding
 from harness.configuration import GIB
-from harness.errors import UserError
+from harness.errors import require_one_of
 from harness.execution.cluster import Cluster, ClusterMember, is_installed
 from harness.execution.executors import EXECUTORS
 from harness.sandbox import SandboxChoice
@@ -13,8 +13,7 @@ from harness.worker.runtimes import RUNTIMES
 
 def findings(name: str, parameters: dict[str, str | None]) -> Iterator[Finding]:
     """Try the sandbox on every machine of an executor's cluster, in every installed runtime, and yield findings."""
-    if name not in EXECUTORS:
-        raise UserError("executor", expected=f"one of {', '.join(sorted(EXECUTORS))}", found=repr(name))
+    require_one_of("executor", name, sorted(EXECUTORS))
     lines: list[str] = []
     executor = EXECUTORS[name](SandboxChoice(), None, None, lines.append, **parameters)
     if not isinstance(executor, Cluster):

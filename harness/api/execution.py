@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.api.progress import Progress
 from harness.cache import cache_directory
 from harness.configuration import LONGEST_S, UNSANDBOXED
-from harness.errors import UserError
+from harness.errors import UserError, require_one_of
 from harness.execution.budget import TimeBudget
 from harness.execution.executor import Executor
 from harness.execution.executors import EXECUTORS
@@ -46,12 +46,12 @@ class Execution:
 
     def __post_init__(self) -> None:
         sandboxes = [SandboxChoice.AUTO, *(name for name, kind in KINDS.items() if kind.is_sandbox)]
-        _require_one_of("time_budget", self.time_budget, [one.value for one in TimeBudget])
-        _require_one_of("executor", self.executor, EXECUTORS)
-        _require_one_of("sandbox", self.sandbox, sandboxes)
-        _require_one_of("withhold", self.withhold, [one.value for one in Withhold])
+        require_one_of("time_budget", self.time_budget, sorted(TimeBudget))
+        require_one_of("executor", self.executor, sorted(EXECUTORS))
+        require_one_of("sandbox", self.sandbox, sorted(sandboxes))
+        require_one_of("withhold", self.withhold, sorted(Withhold))
         if self.runtime is not None:
-            _require_one_of("runtime", self.runtime, RUNTIMES)
+            require_one_of("runtime", self.runtime, sorted(RUNTIMES))
         seconds, workers, memory = self.time_limit_s, self.workers, self.memory_bytes
         _require("time_limit_s", seconds, _is(Real, seconds) and 0 < seconds <= LONGEST_S, f"above 0, to {LONGEST_S}")
         _require("seed", self.seed, _is(Integral, self.seed) and 0 <= self.seed < 2**63, "0 to 2**63 - 1")
@@ -76,10 +76,6 @@ class Execution:
 def _require(name: str, value: object, is_right: bool, expected: str) -> None:
     if not is_right:
         raise UserError(name, expected=expected, found=repr(value))
-
-
-def _require_one_of(name: str, value: object, known: Collection[str]) -> None:
-    _require(name, value, isinstance(value, str) and value in known, f"one of {', '.join(sorted(known))}")
 
 
 def _is(kind: type, value: object) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import UserError, writing
+from harness.errors import UserError, require_one_of, writing
 from harness.shipped import copy_files, shipped_directory
 from harness.submission import write_files
 from harness.submission.name import ALLOWED, is_name, taken
@@ -92,8 +92,8 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
         raise UserError("not a valid name", file=target.name or "''", expected=ALLOWED, remedy="choose another")
     if owner := taken(target.name):
         raise UserError(f"cannot be called {target.name!r}: {owner}", remedy="choose another name")
-    if runtime is not None and runtime not in RUNTIMES:
-        raise UserError("runtime", expected=f"one of {', '.join(RUNTIMES)}", found=repr(runtime))
+    if runtime is not None:
+        require_one_of("runtime", runtime, RUNTIMES)
     files = template(target.name, runtime or _installed_runtime())
     with writing(target, problem="cannot be created"):
         try:

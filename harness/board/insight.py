@@ -50,10 +50,9 @@ def is_on_front(rows: Sequence[Row]) -> list[bool]:
 
     All other rows, and rows without times, are not on the front.
     """
-    seconds = [row.seconds_per_model for row in rows]
     compared = [row.rank is not None and row.complete and row.seconds_per_model is not None for row in rows]
     scores = [row.score if is_compared else None for row, is_compared in zip(rows, compared, strict=True)]
-    return pareto_front([time or 0.0 for time in seconds], scores)
+    return pareto_front([row.seconds_per_model or 0.0 for row in rows], scores)
 
 
 def _insight(task: OnTask) -> Insight:

@@ -10,6 +10,7 @@ from harness.cli import formats, options
 from harness.cli.outputs import prepare_directory, prepare_site
 from harness.errors import UserError
 from harness.printing import say
+from harness.reading import real_path
 
 #: Name of the files of --output, without the suffixes of their formats.
 STEM = "leaderboard"
@@ -45,7 +46,7 @@ def command(
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
     formats.require_table(form, wide=wide, explain=explain)
     formats.require_directory(output, STEM)
-    if html is not None and output is not None and output.resolve().is_relative_to(html.resolve()):
+    if html is not None and output is not None and real_path(output).is_relative_to(real_path(html)):
         expected = "a directory outside of --html, which has only a site"
         raise UserError("--output", expected=expected, found=str(output), remedy="name another directory")
     prepare_directory(output)

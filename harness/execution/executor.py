@@ -1,6 +1,5 @@
 """The interface of an executor: an engine that makes calls, on this machine or on others."""
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import ClassVar, Self
 
 from harness.errors import UserError, Warn
 from harness.execution.order import FinishedCall, Inputs, Order
+from harness.reading import real_path
 from harness.registry import Parameter
 from harness.sandbox import Limits, SandboxChoice
 
@@ -85,7 +85,7 @@ class Executor(ABC):
     def require_unseen(self, paths: Iterable[Path]) -> None:
         """Raise `UserError` if a path is in one of the directories `shown`, which submissions can read."""
         for path in paths:
-            real = Path(os.path.realpath(path))  # `resolve` refuses links that lead in a circle
+            real = real_path(path)
             inside = next((directory for directory in self.shown if real.is_relative_to(directory)), None)
             if inside is not None:
                 message = f"submissions could read it: every sandbox shows {inside}"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import harness
-from harness.cache import VARIABLE, cache_directory, write_whole
+from harness.cache import MORE_ROOM, cache_directory, write_whole
 from harness.errors import writing
 from harness.format.archive import DAMAGE
 
@@ -58,5 +58,5 @@ def write_part(file: Path, **arrays: Any) -> None:
     """
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
-    with writing(file, remedy=f"free some space, or name another cache by {VARIABLE}"):
+    with writing(file, remedy=MORE_ROOM):
         write_whole(file, content.getvalue())

@@ -1,7 +1,6 @@
 """Keeps records in a local SQLite file while the results database fails; the next run adds them to the database."""
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -12,6 +11,7 @@ from sqlalchemy import URL
 
 from harness.cache import cache_directory, cache_file, locked
 from harness.errors import UserError, writing
+from harness.reading import real_path
 from harness.records.connection import Database, DatabaseError
 from harness.records.evaluation import EVALUATIONS, Evaluation
 from harness.records.keys import in_groups, insert_missing
@@ -113,7 +113,7 @@ def _stem(database: Database) -> Path:
 
 def _digest(database: Database) -> str:
     if database.file is not None:
-        address = os.path.realpath(database.file)
+        address = str(real_path(database.file))
     else:
         url = database.url.difference_update_query(OF_THE_USER)
         of_any_user = URL.create(url.get_backend_name(), None, None, url.host, url.port, url.database, url.query)

@@ -17,7 +17,7 @@ from typing import Self
 from filelock import lock_descriptor
 
 import harness.worker
-from harness.cache import cache_directory, locked
+from harness.cache import MORE_ROOM, cache_directory, locked
 from harness.configuration import GIB
 from harness.errors import UserError, remedy_of
 from harness.sandbox.proc import write_copies
@@ -100,7 +100,7 @@ class Staging:
             directory.mkdir()
             write(directory)
         except OSError as error:
-            usual = "free some space, or name another cache by PGDL_CACHE; what was finished is kept"
+            usual = f"{MORE_ROOM}; what was finished is kept"
             problem, remedy = f"cannot be staged: {error.strerror}", remedy_of(error, usual)
             raise UserError(problem, file=self._root, remedy=remedy) from error
         own_bytes = 0

@@ -27,9 +27,14 @@ def test_a_site_is_written_verified_and_found_to_be_changed(pgdl: Pgdl, folder: 
 
 
 @pytest.mark.usefixtures("three_submissions")
-@pytest.mark.parametrize("arguments", ["board --html papers", "verify papers", "verify nothing"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["board --html papers", "board --html circle --output b", "board --html s --output circle", "verify papers",
+     "verify circle", "verify nothing"],
+)  # fmt: skip
 def test_bad_directories_are_one_line(arguments: str, pgdl: Pgdl, folder: Path) -> None:
     (folder / "papers").mkdir()
+    (folder / "circle").symlink_to("circle")  # leads nowhere
     (folder / "papers/thesis").touch()
     pgdl(*arguments.split()).refusal()
     assert (folder / "papers/thesis").exists()

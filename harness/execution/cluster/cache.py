@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import harness
-from harness.cache import cache_directory, link_or_copy, locked, sync_files
+from harness.cache import MORE_ROOM, cache_directory, link_or_copy, locked, sync_files
 from harness.configuration import GIB
 from harness.digest import digest_of, digest_of_file
 from harness.errors import UserError, writing
@@ -54,9 +54,8 @@ class Cache:
             for left in self._root.glob(f"{path.name}.*.partial"):  # by a process that was killed while it wrote
                 shutil.rmtree(left, ignore_errors=True)
             partial = self._root / f"{path.name}.{secrets.token_hex(4)}.partial"
-            remedy = "free some space, or name another cache by PGDL_CACHE"
             try:
-                with writing(partial, problem="cannot be kept", remedy=remedy):
+                with writing(partial, problem="cannot be kept", remedy=MORE_ROOM):
                     partial.mkdir()
                     write(partial)
                     sync_files(partial)  # otherwise a power cut could leave an entry with empty files
