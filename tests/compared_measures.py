@@ -92,6 +92,7 @@ class Watch:
     def pytest_runtest_logreport(self, report):
         self.files.add(Path(report.nodeid.partition("::")[0]))
 
+    @pytest.hookimpl(optionalhook=True)  # of xdist
     def pytest_testnodedown(self, node):
         compared.update(getattr(node, "workeroutput", {}).get("compared", ()))
 

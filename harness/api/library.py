@@ -24,6 +24,9 @@ def measure(name: str) -> Complexity:
     `tf.data.Dataset` of single examples (input, label); for a `torch.nn.Module`, arrays or tensors `(x, y)`, a
     `Dataset` or a `DataLoader`. The returned function raises `MeasureUnavailable` if the measure cannot be computed,
     and `UserError` for models or data of other types.
+
+    On a GPU, TensorFlow rounds products of matrices to TF32, unless the process starts with NVIDIA_TF32_OVERRIDE=0, as
+    the processes of `pgdl run` do.
     """
     if (found := find_baseline(name)) is None:
         remedy = did_you_mean(name, baselines.MEASURES) or "pgdl.MEASURES has their names"

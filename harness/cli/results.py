@@ -52,7 +52,8 @@ def command(results: Address, form: str, remove: str | None, yes: bool, **asked:
     """
     if remove is not None:
         options.require_not_given(
-            {"submissions", "task_names", "outcomes", "form"}, "--remove takes all records of one submission"
+            {"submissions", "tasks_dir", "task_names", "withhold", "outcomes", "form"},
+            "--remove takes all records of one submission",
         )
         _remove(remove, results, yes=yes)
         return

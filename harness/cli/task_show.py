@@ -9,6 +9,7 @@ import click
 
 import pgdl
 from harness.cli import as_json, options
+from harness.cli.outputs import prepare_directory
 from harness.printing import say
 from harness.text import counted, size
 
@@ -66,6 +67,7 @@ def show_command(
     from harness.task.layout import command_to_continue
 
     root = directory or tasks_dir
+    prepare_directory(html and html.parent)
     found = pgdl.show_tasks(root, task_names, withhold, html)
     if form == as_json.JSON:
         as_json.show(found)

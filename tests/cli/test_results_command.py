@@ -118,6 +118,8 @@ def test_a_submission_is_removed_and_can_be_had_back(
     assert {name for name, *_ in copy} == {"mine"}
     assert "no records of 'mine'" in pgdl("results", "--remove", "mine", "--yes").err
     assert "--yes: expected --remove NAME with it" in pgdl("results", "--yes").refusal()
+    for option in (("--task", "tiny"), ("--tasks", "."), ("--withhold", "always")):
+        assert f"found {option[0]}; leave it out" in pgdl("results", "--remove", "mine", *option).refusal()
 
 
 def test_an_incomplete_copy_of_removed_records_is_deleted(

@@ -101,8 +101,7 @@ def test_a_directory_that_cannot_be_written_is_refused(pgdl: Pgdl, folder: Path)
     for place in ("file", "/proc/no"):
         recipe = ROOT / "task_data" / "recipes" / "digits_vgg.toml"
         assert "cannot be written" in pgdl("task", "build", recipe, "--output", place).refusal()
-    refusal = pgdl("task", "show", ".", "--html", "/proc/page.html").refusal()
-    assert refusal == "pgdl: /proc/page.html: cannot be written: No such file or directory\n"
+    assert "pgdl: /proc: cannot be written: " in pgdl("task", "show", ".", "--html", "/proc/page.html").refusal()
 
 
 @pytest.mark.parametrize("command", ["ci --head main --output out", "board --html out/site"])

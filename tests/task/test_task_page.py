@@ -44,7 +44,7 @@ def page(tmp_path, pgdl):
     """The page of two tasks, one of which has no reference data."""
     make_task(tmp_path)
     make_task(tmp_path, name="alone", reference=False)
-    file = tmp_path / "page.html"
+    file = tmp_path / "new" / "page.html"
     assert f"Wrote {file}" in pgdl("task", "show", tmp_path, "--html", file).err
     return file.read_text()
 
