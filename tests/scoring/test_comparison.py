@@ -262,9 +262,14 @@ def test_the_gap_is_beyond_the_fit_and_a_small_lead_is_not_enough_whoever_else_i
     fit = additive_fit(GAP_OF_FIT, GRID)
     # The fit with a few networks in the order of their gaps scores more, but that may be luck.
     measures = {
-        "gap": GAP_OF_FIT, "against": -GAP_OF_FIT, "fit": fit, "likewise": np.exp(fit), "noise": NOISE,
-        "constant": np.ones(32), "slightly": np.where(np.arange(32) < 4, GAP_OF_FIT, fit),
-    }  # fmt: skip
+        "gap": GAP_OF_FIT,
+        "against": -GAP_OF_FIT,
+        "fit": fit,
+        "likewise": np.exp(fit),
+        "noise": NOISE,
+        "constant": np.ones(32),
+        "slightly": np.where(np.arange(32) < 4, GAP_OF_FIT, fit),
+    }
     assert answers(**measures) == {name: name in ("gap", "against") for name in measures}
     for name in ("noise", "gap", "slightly"):
         assert answers(**{name: np.exp(measures[name])}) == {name: name == "gap"}

@@ -289,7 +289,7 @@ EMPTY = "expected at least one model and one hyperparameter, found 0 models and 
         ([], {}, f"{OF_DEPTH} at least one possible value, found none"),
         ([2, float("nan")], {}, f"{OF_DEPTH} {FINITE}, found nan"),
     ],
-)  # fmt: skip
+)
 def test_models_and_values_that_form_no_grid_are_refused(
     depths: list[Any], changed: dict[str, dict[str, Any]] | None, message: str
 ) -> None:
