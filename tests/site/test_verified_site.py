@@ -246,11 +246,15 @@ def invent(settings: dict[str, Any]) -> None:
 FORGED: list[Callable[[dict[str, Any]], None]] = [
     invent,
     lambda settings: settings.update(oracle={"toy": {"mean": 1.0, "deviation": 0.0}}),
-    *(lambda settings, change=change: settings["tasks"]["toy"].update(change)
-      for change in ({"n_test": 0}, {"n_models": -1}, {"withheld": True})),
-    *(lambda settings, call=call: settings["submissions"][0].update(repeats=[{"task": "toy", **call}])
-      for call in ({"model": "x", "values": [1.0]}, {"model": "model_0", "values": [1e999]})),
-]  # fmt: skip
+    *(
+        lambda settings, change=change: settings["tasks"]["toy"].update(change)
+        for change in ({"n_test": 0}, {"n_models": -1}, {"withheld": True})
+    ),
+    *(
+        lambda settings, call=call: settings["submissions"][0].update(repeats=[{"task": "toy", **call}])
+        for call in ({"model": "x", "values": [1.0]}, {"model": "model_0", "values": [1e999]})
+    ),
+]
 HIDDEN: list[Callable[[dict[str, Any]], None]] = [
     lambda given: given.popitem(),
     lambda given: next(iter(given.values()))["tasks"].clear(),
@@ -289,15 +293,14 @@ def test_only_a_site_is_replaced(data: SiteData, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_the_earlier_site_as_it_was(
-    data: SiteData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    site: Path, data: SiteData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_site(data, tmp_path / "site")
-    before = sorted(path.name for path in (tmp_path / "site").iterdir())
+    before = sorted(path.name for path in site.iterdir())
     full = OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(Path, "write_bytes", Mock(side_effect=full))
     with pytest.raises(UserError, match="No space left on device"):
-        write_site(data, tmp_path / "site")
-    assert sorted(path.name for path in (tmp_path / "site").iterdir()) == before
+        write_site(data, site)
+    assert sorted(path.name for path in site.iterdir()) == before
 
 
 def test_a_site_whose_replacement_was_interrupted_is_replaced(
