@@ -17,12 +17,13 @@ from harness.board.formats import find
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.board.versions import find_versions, read_records
-from harness.format.reference import Reference, read_reference
+from harness.format.reference import Reference, read_reference, reference_entry
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records, Request
 from harness.task.contents import Contents
 from harness.task.layout import TaskDirectory
 from tests.records.evaluation_rows import evaluation
+from tests.throwaway import write_json
 
 #: A grid of 2 x 2 x 2 models for which the competition's own scoring program was run.
 GAPS = [0.10, 0.20, 0.15, 0.30, 0.12, 0.22, 0.05, 0.40]
@@ -51,18 +52,12 @@ def write_reference(
 ) -> Path:
     """Write TASK/model_configs.json with one hyperparameter per size, and a hidden task's mark; return `directory`."""
     axes = {f"axis_{letter}": list(range(size)) for letter, size in zip("abcdefg", sizes, strict=False)}
+    cells = [dict(zip(axes, cell, strict=True)) for cell in product(*axes.values())]
     content = {
-        str(number): {
-            "hparams": {
-                name: {"possible_values": values, "current_value": value}
-                for (name, values), value in zip(axes.items(), cell, strict=True)
-            },
-            "metrics": {"train_acc": gap, "test_acc": 0.0},
-        }
-        for number, (cell, gap) in enumerate(zip(product(*axes.values()), gaps, strict=True))
+        str(number): reference_entry(axes, cell, {"train_acc": gap, "test_acc": 0.0})
+        for number, (cell, gap) in enumerate(zip(cells, gaps, strict=True))
     }
-    (directory / task).mkdir(parents=True, exist_ok=True)
-    (directory / task / "model_configs.json").write_text(json.dumps(content))
+    write_json(directory / task / "model_configs.json", content)
     if hidden:
         (directory / task / "metadata").write_text("hidden: true\n")
     return directory
@@ -140,14 +135,12 @@ def compare(
     *rest: Any,
     **named: Any,
 ) -> Board:
-    """Return the comparison of measures with these records."""
     found = {calls.submission: calls for calls in collect(evaluations, references).shown}
     called = [found.get(measure, Calls(measure, is_baseline=True, rows={})) for measure in families]
     return compare_calls(called, references, families, *rest, **named)
 
 
 def failed(submission: str, model: str, outcome: Outcome, task: str = "toy", **columns: Any) -> Evaluation:
-    """Return the record of a call without a value."""
     return evaluation(submission=submission, task=task, model=model, outcome=outcome, **columns)
 
 

@@ -4,7 +4,6 @@ from board_examples import Known, references
 
 @pytest.fixture(scope="session")
 def single(tmp_path_factory: pytest.TempPathFactory) -> Known:
-    """Reference data of the task `toy`."""
     return references(tmp_path_factory.mktemp("reference"))
 
 

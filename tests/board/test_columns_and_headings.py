@@ -1,4 +1,6 @@
-"""Tests of odd task names: in every format, each cell is found under its task or column."""
+"""Tests of a board's formats: their files are the choices, and each cell is found under its task or column, however odd
+the task's name.
+"""
 
 import csv
 import io
@@ -6,33 +8,47 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import hypothesis.strategies as st
 import pyarrow.parquet as parquet
 import pytest
-from board_examples import HARD_NAMES
+from board_examples import (
+    GAPS,
+    HARD_NAMES,
+    MEASURE,
+    MODELS,
+    Known,
+    board_of,
+    by_name,
+    compare,
+    failed,
+    rows,
+)
+from click.testing import CliRunner
+from hypothesis import example, given, settings
 
+from harness.board import formats
 from harness.board.board import Board
 from harness.board.column import Column, TaskColumn
 from harness.board.columns import COLUMNS, MORE
 from harness.board.comparison import MeasureComparison
 from harness.board.formats import find, table
+from harness.board.formats.latex import escaped
 from harness.board.leaderboard import Leaderboard
 from harness.board.on_task import OnTask
 from harness.board.row import Row
+from harness.cli.main import cli
+from harness.outcome import Outcome
+from harness.text import printable
 from scoring import Standing, SubmissionScore, TaskScore
 
-
-def names() -> list[str]:
-    """Task names that equal the keys and headings of columns, also in capitals, and names that are hard to write."""
-    like = {name for one in COLUMNS for name in (one.key, one.heading)} - {""}
-    return sorted({*like, *map(str.upper, like), *HARD_NAMES, *(f"score:{name}" for name in like)})
-
-
-TASKS = names()
+#: Keys and headings of columns; they are names of tasks, also in capitals.
+LIKE = {name for one in COLUMNS for name in (one.key, one.heading)} - {""}
+TASKS = sorted({*LIKE, *map(str.upper, LIKE), *HARD_NAMES, "score:score", "score:rank", "score:a b"})
 
 
 def row(name: str, share: float) -> Row:
-    """A row with a different score on each task."""
     scores: dict[str, TaskScore | str] = {
         task: TaskScore(8, "", number * share, {}, number * share / 2, {}, -number * share, 0.5, {})
         for number, task in enumerate(TASKS, 1)
@@ -44,24 +60,17 @@ def row(name: str, share: float) -> Row:
     )  # fmt: skip
 
 
-@pytest.fixture(params=[Leaderboard, MeasureComparison])
-def board(request: pytest.FixtureRequest) -> Board:
-    kind: type[Board] = request.param
-    return kind([row("mine", 0.001), row("score", 0.002)], TASKS)
-
-
-@pytest.fixture(params=[(), tuple(MORE)])
-def wider(request: pytest.FixtureRequest, board: Board) -> Board:
-    return board.with_columns(request.param)
+@pytest.fixture(params=[(Leaderboard, ()), (Leaderboard, MORE), (MeasureComparison, MORE)], scope="module")
+def wider(request: pytest.FixtureRequest) -> Board:
+    kind, more = request.param
+    return kind([row("mine", 0.001), row("score", 0.002)], TASKS).with_columns(tuple(more))
 
 
 def standing(row: Row) -> dict[str, float | None]:
-    """Return the ends of both intervals of the score."""
     return {key: getattr(row.standing, key) for key in ("low", "high", "tasks_low", "tasks_high")}
 
 
 def expected(board: Board) -> list[dict[str, object]]:
-    """Return key -> value of each row, taken from the results alone."""
     found = []
     for one in board.rows:
         keyed = {f"score:{task}": result.official for task, result in one.tasks.items()}
@@ -69,31 +78,24 @@ def expected(board: Board) -> list[dict[str, object]]:
     return found
 
 
-def test_keys_are_distinct(wider: Board) -> None:
+def test_keys_are_distinct_and_every_task_has_its_column(wider: Board) -> None:
     for columns in (wider.columns, wider.figures, wider.lines):
         keys = [column.key for column in columns]
         assert sorted(set(keys)) == sorted(keys)
-
-
-def test_every_task_has_its_column(wider: Board) -> None:
     own = wider.own_columns("f")
     kinds = [one for one in own if isinstance(one, TaskColumn)]
     more = [one for one in wider.more if one not in kinds]
     assert len(wider.figures) == len(own) + len(kinds + more) * len(TASKS) - len(kinds)
 
 
-def test_csv(wider: Board) -> None:
-    text = str(find("csv").render(wider))
-    for found, wanted in zip(csv.DictReader(io.StringIO(text)), expected(wider), strict=True):
+def test_csv_and_records_for_a_data_frame(wider: Board) -> None:
+    heading, *lines = csv.reader(io.StringIO(str(find("csv").render(wider))))
+    assert {len(line) for line in lines} == {len(heading)} == {len(wider.figures)}
+    for line, record, wanted in zip(lines, wider.to_records(), expected(wider), strict=True):
+        found = dict(zip(heading, line, strict=True))
         assert {key: float(found[key]) for key in wanted} == wanted
         assert found[wider.figures[1].key] in ("mine", "score")
-    heading, *lines = csv.reader(io.StringIO(text))
-    assert {len(line) for line in lines} == {len(heading)} == {len(wider.figures)}
-
-
-def test_records_for_a_data_frame(wider: Board) -> None:
-    for found, wanted in zip(wider.to_records(), expected(wider), strict=True):
-        assert found | wanted == found
+        assert record | wanted == record
 
 
 def test_json(wider: Board) -> None:
@@ -122,6 +124,13 @@ def test_parquet(wider: Board) -> None:
     assert table.schema.field("score").metadata == {b"unit": b"0 to 100"}
 
 
+#: What `escaped` writes for one character, and what LaTeX sets for it.
+SET = {
+    "textbackslash{}": "\\", "textasciitilde{}": "~", "textasciicircum{}": "^", "textless{}": "<",
+    "textgreater{}": ">", "textbar{}": "|", **{character: character for character in "&%$#_{}"},
+}  # fmt: skip
+
+
 def in_markdown(text: str) -> Iterator[list[str]]:
     for line in text.splitlines():
         if line.startswith("|"):
@@ -130,13 +139,11 @@ def in_markdown(text: str) -> Iterator[list[str]]:
 
 
 def in_latex(text: str) -> Iterator[list[str]]:
-    words = {"textbackslash{}": "\\", "textasciitilde{}": "~", "textasciicircum{}": "^", "textless{}": "<",
-             "textgreater{}": ">", "textbar{}": "|"}  # fmt: skip
     for line in text.replace("$-$", "-").splitlines():
         if line.endswith("\\\\"):
             cells = re.split(r"(?<!\\)&", line.removesuffix("\\\\"))
             special = r"\\(text\w+\{\}|.)"
-            yield [re.sub(special, lambda found: words.get(found[1], found[1]), cell).strip() for cell in cells]
+            yield [re.sub(special, lambda found: SET.get(found[1], found[1]), cell).strip() for cell in cells]
 
 
 def in_table(text: str) -> Iterator[list[str]]:
@@ -173,3 +180,84 @@ def test_readers_see_each_cell_below_its_heading(
 def test_a_number_that_is_rounded_to_0_has_no_sign() -> None:
     kendall = Column[float]("kendall", lambda number: number, digits=3)
     assert [kendall.shown(number) for number in (-0.0002, 0.0, -0.0006)] == ["0.000", "0.000", "-0.001"]
+
+
+def test_the_command_line_takes_its_choices_from_the_files_there() -> None:
+    files = sorted(path.stem for path in Path(formats.__path__[0]).glob("*.py") if path.stem != "__init__")
+    assert formats.names() == files
+    for command in ("board", "compare"):
+        assert f"[{'|'.join(files)}]" in CliRunner().invoke(cli, [command, "--help"], env={"COLUMNS": "200"}).output
+
+
+def test_the_calls_behind_the_cells_are_in_the_board_but_for_hidden_tasks(known: Known) -> None:
+    evaluations = [
+        *rows("good", MEASURE, [*known]),
+        *(failed("bad", model, Outcome.CRASH, task, message="it broke") for model in MODELS for task in known),
+    ]
+    compared = compare(evaluations, known, {"good": "norm", "bad": "norm"}, ["second"])
+    for found in map(by_name, (board_of(evaluations, known, ["second"]), compared)):
+        calls = found["good"].tasks["toy"].calls
+        assert {model: call.value for model, call in calls.items()} == dict(zip(MODELS, MEASURE, strict=True))
+        assert all(call.peak_memory_bytes > 0 and call.started_at is not None for call in calls.values())
+        assert found["good"].tasks["second"].calls == {}
+        bad = found["bad"].tasks
+        assert (bad["second"].failures, bad["toy"].reason) == ({"CRASH": 8}, "8 CRASH: it broke")
+        assert "it broke" not in bad["second"].reason
+
+
+@settings(max_examples=30)
+@given(st.text(st.characters(codec="utf-8")))
+@example(r"\input{/etc/passwd}")
+@example("\\\\ & \n\n%")
+def test_no_name_is_a_command_of_latex(text: str) -> None:
+    """Every special character is escaped by a backslash, and the typeset text is the printable text."""
+    tokens = re.findall(r"\\(text\w+\{\}|[&%$#_{}])|([^\\~^<>|&%$#_{}\n])", escaped(f"x{text}"))
+    expected = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", f"x{text}"))
+    assert "".join(SET[special] if special else plain for special, plain in tokens) == expected
+    assert re.sub(r"\\(text\w+\{\}|[&%$#_{}])|[^\\~^<>|&%$#_{}\n]", "", escaped(f"x{text}")) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "set_as"),
+    [("[1cm]x", "{[}1cm]x"), ("*x", "{*}x"), ("-1 (-2 to -1)", "$-$1 ($-$2 to $-$1)"), ("a-1[b]*", "a-1[b]*")],
+)
+def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) -> None:
+    """LaTeX takes a bracket or an asterisk at the start of a line as an argument of the line end before it."""
+    assert escaped(text) == set_as
+
+
+def test_a_board_of_one_task_has_its_scores_once_and_all_keys(single: Known) -> None:
+    """Only sandboxed submissions are not faint."""
+    board = board_of([*rows("mine"), *rows("b", GAPS, is_baseline=True), *rows("c", GAPS, sandbox="none")], single)
+    assert "toy" not in board.headings
+    assert all(row["score"] == row["score:toy"] for row in board.to_records())
+    assert {row.submission: board.is_faint(row) for row in board.rows} == {"mine": False, "b": True, "c": True}
+    content = board.content
+    assert content.keys() == {"rule", "remarks", "oracle", "hyperparameters", "across_tasks", "rows"}
+    for row in content["rows"]:
+        assert row.keys() == {
+            "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
+            "requested_at", "configuration", "runtime", "settings", "stale", "chance", "excess", "excess_low",
+            "excess_high", "p_value", "adjusted_p_value",
+            "beyond_hyperparameters", "rounded", "standing", "own_randomness", "score", "team", "description", "paper",
+            "complete", "exceeded", "tasks",
+        }  # fmt: skip
+        assert row["configuration"].keys() >= {"id", "run_seed", "runtime", "isolation"}
+        assert row["tasks"]["toy"].keys() == {
+            "official", "printed", "kendall", "granulated_kendall", "n_models", "official_pairs", "printed_subsets",
+            "granulated_psi", "undefined", "chance", "p_value", "adjusted_p_value",
+        }  # fmt: skip
+
+
+def test_keys_of_a_comparison(single: Known) -> None:
+    (row,) = compare(rows("vc_dim", MEASURE), single, {"vc_dim": "size"}).content
+    assert row.keys() == {
+        "rank", "measure", "family", "score", "low", "high", "tasks_low", "tasks_high", "chance", "excess",
+        "excess_low", "excess_high", "p_value", "adjusted_p_value", "beyond_hyperparameters", "kendall",
+        "seconds_per_model", "complete", "sandboxed", "tasks",
+    }  # fmt: skip
+    (line,) = row["tasks"]
+    assert line.keys() == {
+        "measure", "family", "beyond_hyperparameters", "task", "score", "chance", "p_value", "printed", "kendall",
+        "granulated_kendall", "seconds_per_model", "models", "failed", "outcomes", "reason",
+    }  # fmt: skip

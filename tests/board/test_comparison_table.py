@@ -1,9 +1,13 @@
-"""Tests of the table of `pgdl compare`, and of files with it."""
+"""Tests of the table and the plot of `pgdl compare`, and of files with the table."""
 
+import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, Known, by_name, compare, failed, in_csv, references, rows
@@ -12,13 +16,16 @@ from pyarrow import BufferReader, parquet
 from harness.board.board import Board
 from harness.board.columns import BEYOND_NOTE
 from harness.board.comparison import NOTES, NOTES_ON_OPEN_TASKS
+from harness.board.comparison_plot import NAMED, write_plot
 from harness.board.disclosure import REASON_WITHHELD, disclosure_note
 from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
 from harness.board.on_task import MISSING
 from harness.board.rankings import FEW_TASKS_NOTE
+from harness.board.row import Row
 from harness.outcome import Outcome
-from scoring import kendall_tau
+from harness.plots import dark_rules
+from scoring import SubmissionScore, kendall_tau
 
 WHY = "MeasureUnavailable: needs the initial_weights & more"
 TASKS = ["second", "toy"]
@@ -65,39 +72,16 @@ def test_every_measure_has_a_row_with_its_score_or_the_reason_the_best_first(tab
     assert (found["never"].seconds_per_model, found["good"].calls_expected) == (None, 16)
 
 
-def test_what_is_left_out_of_a_task_has_not_failed_there(known: Known) -> None:
-    reason = "needs what no model has"
-    evaluations = [*rows("good", MEASURE, TASKS), *rows("half", GAPS)]
-    left_out = dict.fromkeys([("half", "second"), ("never", "toy"), ("never", "second")], reason)
-    board = compare(evaluations, known, {"good": "norm", "half": "norm", "never": "norm"}, left_out=left_out)
-    good, half, never = board.rows
-    assert (good.rank, half.rank, never.rank) == (1, 2, None)
-    assert (half.complete, half.failures.total(), half.calls_expected, never.calls_expected) == (False, 0, 8, 0)
-    assert half.reason == f"second: left out: {reason}"
-    assert {f"never: toy, second: left out: {reason}", f"never: second, toy: left out: {reason}"} & set(board.notes)
-    cells = dict(zip(board.headings, board.cells(half), strict=True))
-    assert (cells["second"], "failed" in cells) == ("-", False)
-    assert good.standing is not None
-
-
-def test_outside_the_sandbox_nothing_is_ranked(known: Known) -> None:
-    found = compare(rows("good", GAPS, TASKS, sandbox="none"), known, {"good": "norm"})
-    (row,) = found.rows
-    assert (row.rank, row.score, found.cells(row)[0]) == (None, pytest.approx(100), "-")
-
-
-def test_nothing_is_ranked_if_no_task_can_have_a_score(tmp_path: Path) -> None:
-    reference = references(tmp_path, gaps=GAPS[:4], sizes=(2, 2))
-    found = compare(rows("good", GAPS[:4]), reference, {"good": "norm", "never": "norm"})
-    assert [(row.rank, row.kendall) for row in found.rows] == [(None, 1), (None, None)]
-
-
 def test_a_task_on_which_nobody_can_have_a_score_changes_neither_rank_nor_kendall(tmp_path: Path) -> None:
     tasks = references(tmp_path, "flat", sizes=(4, 2)) | references(tmp_path, "toy")
     records = [*rows("half", MEASURE), *rows("good", MEASURE), *rows("good", GAPS, "flat")]
     found = compare(records, tasks, {"half": "norm", "good": "norm"})
     expected = (1, pytest.approx(kendall_tau(MEASURE, GAPS)), True)
     assert [(row.rank, row.kendall, row.standing is not None) for row in found.rows] == [expected, expected]
+    flat = compare(rows("good", GAPS, "flat"), {"flat": tasks["flat"]}, {"good": "norm", "never": "norm"})
+    assert [(row.rank, row.kendall) for row in flat.rows] == [(None, 1), (None, None)]
+    (outside,) = compare(rows("good", GAPS, sandbox="none"), {"toy": tasks["toy"]}, {"good": "norm"}).rows
+    assert (outside.rank, outside.score) == (None, pytest.approx(100))
 
 
 def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: Known) -> None:
@@ -128,9 +112,6 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
     assert shown["half"][3:10] == ["100.00", "-", "73.5", "-", "-", "failed", "100.00"]
     assert shown["half"][-1] == "5 EXCEPTION, 3 CRASH"
     assert shown["never"] == ["5", "never", "margin", *["-"] * 5, "not run", "not run", "-", "-", "16 missing"]
-
-
-def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
     reasons = [f"{row.submission}: {row.reason}" for row in table.rows[2:]]
     general = [*NOTES, *NOTES_ON_OPEN_TASKS, *table.yardsticks.notes_on_fit, BEYOND_NOTE, FEW_TASKS_NOTE]
     assert table.notes == [*reasons, *general]
@@ -199,6 +180,91 @@ def test_latex_fits_a_paper(columns: str, table: Board, tmp_path: Path) -> None:
     assert "Float too large" not in done.stdout
 
 
-def test_parquet_where_nothing_has_a_score(known: Known) -> None:
-    content = parquet_format.render(compare([], known, {"never": "norm"}))
-    assert parquet.read_schema(BufferReader(content)).field("score").type == "double"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def row(measure: str, family: str, score: float | None, complete: bool = True) -> Row:
+    result = SubmissionScore(score, {}, complete, exceeded=False)
+    return Row(1, measure, "baseline", result, {}, sandboxed=True, family=family)
+
+
+def drawn(rows: Sequence[Row], directory: Path, oracle: float | None = None) -> tuple[list[str], str]:
+    """Return the texts of the plot in the order of its SVG file, and the file's content."""
+    file = directory / "plot.svg"
+    write_plot(rows, [file], oracle)
+    text = file.read_text()
+    return [element.text or "" for element in ElementTree.fromstring(text).iter(f"{SVG}text")], text
+
+
+MANY = [row(f"norm_{n}", "norm", 20.0 - n) for n in range(9)]
+SOME = [row("best:seed=3", "size", 12.5), row("half", "margin", 9.0, complete=False), row("never", "margin", None)]
+
+
+def test_the_best_of_every_family_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    texts, text = drawn([*MANY, *SOME], tmp_path)
+    assert [text for text in texts if text.startswith("norm_")] == [f"norm_{n}" for n in range(NAMED)]
+    shown = {"norm", "size", "margin", "best:seed=3", "half", "never"}
+    assert shown | {f"{9 - NAMED} more", "mean official score (hollow: not of every task)"} <= set(texts)
+    assert len(re.findall(r'<g id="PathCollection_', text)) == 9 + 2, "every measure with a score has a dot"
+    texts, _ = drawn(MANY[: NAMED + 1], tmp_path)
+    assert f"norm_{NAMED}" in texts, "one more than fits is named rather than counted"
+    assert not any("more" in text for text in texts)
+
+
+def dots(text: str) -> list[tuple[float, float]]:
+    """Return the positions of all dots, the best score first; heights are measured from the top."""
+    found = re.findall(r'<g id="PathCollection_.*?<use [^>]*x="([\d.]+)" y="([\d.]+)".*?</g>\s*</g>', text, re.DOTALL)
+    return sorted(((float(x), float(y)) for x, y in found), reverse=True)
+
+
+def test_the_best_stand_at_the_top_with_a_line_between_families_and_no_dot_is_cut_at_the_edge(tmp_path: Path) -> None:
+    _, text = drawn(MANY, tmp_path)
+    heights = [height for _, height in dots(text)]
+    assert len(heights) == len(MANY)
+    assert heights == sorted(heights)
+    assert "clip-path" not in "".join(re.findall(r'<g id="PathCollection_.*?</g>\s*</g>', text, re.DOTALL))
+    _, text = drawn([row("a", "norm", 20.0), row("b", "norm", 19.0), row("c", "size", 12.0)], tmp_path)
+    (_, first), (_, second), (_, third) = dots(text)
+    assert third - second == pytest.approx(2 * (second - first), rel=1e-3)
+
+
+def test_chance_and_the_oracle_are_marked_where_they_are_known(single: Known, tmp_path: Path) -> None:
+    """No two texts overlap, even if the oracle is no better than chance, so that both labels are close."""
+    compared = compare(rows("vc_dim", MEASURE), single, {"vc_dim": "size"}).rows
+    (level,) = (row.chance_level for row in compared)
+    texts, _ = drawn(compared, tmp_path, oracle=20.71)
+    assert {f"chance {level:.2f}", "noisy oracle 20.71"} <= set(texts)
+    texts, _ = drawn(MANY, tmp_path)
+    assert not any("chance" in text or "oracle" in text for text in texts)
+    _, text = drawn([*MANY, *compared], tmp_path, oracle=level)
+    places = re.findall(
+        r'<text style="[^"]*" (?:x="([\d.]+)" y="([\d.]+)"|transform="translate\(([\d.]+) ([\d.]+)\)")', text
+    )
+    found = [(float(a or c), float(b or d)) for a, b, c, d in places]
+    assert len(found) > len(MANY)
+    pairs = [(one, other) for one, other in combinations(found, 2) if abs(one[0] - other[0]) < 1]
+    assert [(one, other) for one, other in pairs if abs(one[1] - other[1]) < 8] == []
+
+
+def test_it_needs_no_network_and_has_a_dark_mode(tmp_path: Path) -> None:
+    _, text = drawn([*MANY, *SOME], tmp_path, oracle=20.0)
+    assert "@font-face" not in text
+    assert re.findall(r"url\((?!#)", text) == []
+    used = set(re.findall(r"(?:fill|stroke): #[0-9a-f]+", re.sub(r"<style>.*?</style>", "", text)))
+    assert [colour for colour in used if f'[style*="{colour}"]' not in dark_rules()] == []
+    assert f"<style>{dark_rules()}</style>" in text
+
+
+def test_the_same_rows_make_the_same_files(tmp_path: Path) -> None:
+    paths = [tmp_path / "plot.png", tmp_path / "plot.svg"]
+    write_plot(MANY, paths)
+    before = [path.read_bytes() for path in paths]
+    write_plot(MANY, paths)
+    assert before == [path.read_bytes() for path in paths]
+    assert before[0].startswith(b"\x89PNG")
+
+
+def test_a_plot_and_a_parquet_file_without_any_score(single: Known, tmp_path: Path) -> None:
+    board = compare([], single, {"never": "norm"})
+    assert {"norm", "never"} <= set(drawn(board.rows, tmp_path)[0])
+    assert parquet.read_schema(BufferReader(parquet_format.render(board))).field("score").type == "double"

@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 from board_examples import MEASURE, MODELS, OFFICIAL, Known, by_name, collect, failed, in_json, references, rows
 
-from harness.board.board import Board
 from harness.board.collect import Calls, Collected
 from harness.board.leaderboard import build_board, score_calls
-from harness.board.repetitions import (
-    describe,
-    not_deterministic,
-    own_randomness,
-    own_randomness_object,
-    remarks_on,
-)
+from harness.board.repetitions import describe, not_deterministic, own_randomness, own_randomness_object, remarks_on
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from harness.task.contents import Contents
@@ -37,9 +30,8 @@ def repeated(task: str = "toy", *others: Sequence[float]) -> list[Evaluation]:
     return [*rows("mine", task=task), *(row for rows in repeats for row in rows)]
 
 
-def late(*models: str) -> list[Evaluation]:
-    """Records of repetitions that took too long."""
-    return [failed("mine", model, Outcome.TIMEOUT, repeat=1) for model in models]
+def ended(outcome: Outcome, *models: str, repeat: int = 2) -> list[Evaluation]:
+    return [failed("mine", model, outcome, repeat=repeat) for model in models]
 
 
 def only(evaluations: list[Evaluation], known: Known, *, deterministic: bool = False) -> Calls:
@@ -57,10 +49,6 @@ def own(evaluations: list[Evaluation], known: Known, withheld: Sequence[str] = (
     return own_randomness(calls, score_calls(calls, known), known, withheld)
 
 
-def board(evaluations: list[Evaluation], known: Known, withheld: Sequence[str] = ()) -> Board:
-    return build_board(Collected([only(evaluations, known)]), known, withheld)
-
-
 def expected(known: Known, *others: Sequence[float], models: Sequence[str] = MODELS) -> float:
     """Return the error of the official score, by the function that docs/statistics.md explains."""
     repeats = {model: [values[MODELS.index(model)] for values in others or (SECOND, THIRD)] for model in models}
@@ -75,13 +63,10 @@ def test_repetitions_never_count_in_a_score(known: Known) -> None:
     assert calls.on("toy", known["toy"]).values == dict(zip(MODELS, MEASURE, strict=True))
     assert score_of(records, known) == pytest.approx(100 * OFFICIAL)
     assert (calls.repeats["toy", "model_0"], calls.repeats["toy", "model_2"]) == ([9.5, 2.5], [0.5, 3.0])
-
-
-def test_a_repetition_without_its_call_leaves_the_model_without_a_value(known: Known) -> None:
-    records = [*rows("mine", MEASURE[:7]), *rows("mine", SECOND, repeat=1)]
-    score = score_calls(only(records, known), {"toy": known["toy"]})
+    without = [*rows("mine", MEASURE[:7]), *rows("mine", SECOND, repeat=1)]
+    score = score_calls(only(without, known), {"toy": known["toy"]})
     assert score.tasks["toy"] == "1 of 8 calls gave no value (model_7: missing)"
-    assert own(records, known) is None
+    assert own(without, known) is None
 
 
 @pytest.mark.parametrize(
@@ -119,42 +104,35 @@ def test_the_final_score_has_none_if_a_scored_task_lacks_repetitions(known: Know
     assert own(repeated(), references(tmp_path, sizes=(4, 2))) is None, "a grid without an official score"
 
 
-def test_a_failed_repetition_leaves_out_its_model(known: Known) -> None:
-    records = [*repeated(), failed("mine", "model_3", Outcome.CRASH, repeat=2)]
-    found = own(records, {"toy": known["toy"]})
-    assert found.tasks["toy"].n_repeated == 7
-    assert found.error == pytest.approx(expected(known, models=[model for model in MODELS if model != "model_3"]))
-    assert score_of(records, known) == pytest.approx(100 * OFFICIAL)
-
-
 @pytest.mark.parametrize(
     ("others", "told"),
     [
-        ([failed("mine", "model_3", Outcome.CRASH, repeat=2)], "1 CRASH, on model_3"),
-        ([failed("mine", "model_0", Outcome.CRASH, repeat=2), *late("model_0", "model_1")],
+        (ended(Outcome.CRASH, "model_3"), "1 CRASH, on model_3"),
+        (ended(Outcome.CRASH, "model_0") + ended(Outcome.TIMEOUT, "model_0", "model_1", repeat=1),
          "2 TIMEOUT, 1 CRASH, on model_0, model_1"),
-        (late(*MODELS), "8 TIMEOUT, on model_0, model_1, model_2 and 5 more"),
+        (ended(Outcome.TIMEOUT, *MODELS), "8 TIMEOUT, on model_0, model_1, model_2 and 5 more"),
     ],
-    ids=["one", "the most frequent outcome first", "all"],
 )  # fmt: skip
 def test_failed_repetitions_are_counted_and_change_no_score(others: list[Evaluation], told: str, known: Known) -> None:
     """A failure is not another value, so it does not contradict a claim of determinism."""
     records = [*rows("mine"), *others]
-    expected = f"mine on toy: failed repetitions, which affect no score: {told}"
-    assert remarks_on([only(records, known, deterministic=True)], ()) == [expected]
+    remark = f"mine on toy: failed repetitions, which affect no score: {told}"
+    assert remarks_on([only(records, known, deterministic=True)], ()) == [remark]
     assert (not_deterministic(records, ["mine"], ()), own(records, known)) == ([], None)
     assert score_of(records, known) == pytest.approx(100 * OFFICIAL)
 
 
-def test_after_an_interruption_as_many_values_as_possible_are_used(single: Known) -> None:
+def test_after_an_interruption_or_a_failure_as_many_values_as_possible_are_used(single: Known) -> None:
     begun = own([*repeated("toy", SECOND), *rows("mine", {"model_0": 2.5}, repeat=2)], single)
     assert (begun.tasks["toy"].n_repeated, begun.error) == (8, pytest.approx(expected(single, SECOND)))
     nearly = own([*repeated("toy", SECOND), *rows("mine", THIRD[:7], repeat=2)], single)
-    assert nearly.tasks["toy"].n_repeated == 7
+    for without, found in (("model_7", nearly), ("model_3", own(repeated() + ended(Outcome.CRASH, "model_3"), single))):
+        assert found.tasks["toy"].n_repeated == 7
+        assert found.error == pytest.approx(expected(single, models=[one for one in MODELS if one != without]))
 
 
 def test_the_board_has_a_column_only_with_repetitions(single: Known) -> None:
-    with_them, without = board(repeated(), single), board(rows("mine"), single)
+    with_them, without = (build_board(Collected([only(made, single)]), single) for made in (repeated(), rows("mine")))
     assert not any("own ±" in text for text in (*without.headings, *without.notes))
     mine = by_name(with_them)["mine"]
     cells = dict(zip(with_them.headings, with_them.cells(mine), strict=True))
@@ -168,7 +146,7 @@ def test_the_board_has_a_column_only_with_repetitions(single: Known) -> None:
 
 def test_of_withheld_tasks_nothing_is_shown(known: Known) -> None:
     both = [*repeated(), *repeated("second"), failed("mine", "model_5", Outcome.CRASH, "second", repeat=2)]
-    shown = board(both, known, ["second"])
+    shown = build_board(Collected([only(both, known)]), known, ["second"])
     randomness = in_json(shown)["mine"]["own_randomness"]
     assert (randomness["error"], set(randomness["tasks"])) == (None, {"toy"})
     assert "own ±" not in shown.headings
@@ -177,17 +155,15 @@ def test_of_withheld_tasks_nothing_is_shown(known: Known) -> None:
     assert own([*repeated(), failed("mine", "model_5", Outcome.CRASH, "second")], known, ["second"]).error is None
 
 
-def test_a_measure_that_calls_itself_deterministic_and_is_not_is_named_with_both_values(
-    known: Known,
-) -> None:
-    said = "mine calls itself deterministic (metadata), but another seed gave another value"
-    assert remarks_on([only(repeated(), known, deterministic=True)], ()) == [f"{said}: 3.0 and 3.5 on toy/model_0"]
-    assert remarks_on([only(repeated(), known)], ()) == [], "it does not say so"
-    assert remarks_on([only(repeated("toy", MEASURE, MEASURE), known, deterministic=True)], ()) == []
-    withheld = only([*repeated("second"), *repeated("toy", MEASURE)], known, deterministic=True)
-    assert remarks_on([withheld], ["second"]) == [f"{said} on a withheld task"]
-    both = only([*repeated("second"), *repeated()], known, deterministic=True)
-    assert remarks_on([both], ["second"]) == [f"{said}: 3.0 and 3.5 on toy/model_0"], "which may be named"
+def test_a_measure_that_calls_itself_deterministic_and_is_not_is_named_with_both_values(known: Known) -> None:
+    def said(evaluations: list[Evaluation], withheld: Sequence[str] = (), *, deterministic: bool = True) -> list[str]:
+        return remarks_on([only(evaluations, known, deterministic=deterministic)], withheld)
+
+    start = "mine calls itself deterministic (metadata), but another seed gave another value"
+    both = [*repeated("second"), *repeated()]
+    assert said(repeated()) == said(both, ["second"]) == [f"{start}: 3.0 and 3.5 on toy/model_0"]
+    assert said(repeated(), deterministic=False) == said(repeated("toy", MEASURE, MEASURE)) == []
+    assert said([*repeated("second"), *repeated("toy", MEASURE)], ["second"]) == [f"{start} on a withheld task"]
 
 
 def test_a_run_says_it_without_reference_data() -> None:

@@ -1,4 +1,4 @@
-"""Tests of intervals and of the certainty of the order: on the board's tasks, and on other tasks."""
+"""Tests of the certainty of scores and ranks: level of chance, p-values, and intervals, also on other tasks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +13,7 @@ from board_examples import (
     board_of,
     by_name,
     compare,
+    failed,
     in_csv,
     in_json,
     over_tasks,
@@ -21,19 +22,32 @@ from board_examples import (
 )
 from scipy.stats import wilcoxon
 
+from harness.board import chance
 from harness.board.across_tasks import across_tasks, pairs_across_tasks
 from harness.board.board import Board
 from harness.board.rankings import FEW_TASKS_NOTE, OTHER_TASKS_NOTE, held_out_sets
+from harness.board.row import Row
+from harness.outcome import Outcome
+from harness.text import p_value_equation, p_value_text
 from scoring import (
     HeldOut,
     TaskCalls,
+    adjusted_p_values,
     compare_mean_ranks,
     compare_submissions,
+    compare_with_chance,
     difference_on_other_tasks,
     mean_on_other_tasks,
+    p_values,
 )
 
 CLOSE = [gap + 0.001 for gap in GAPS]
+N_PERMUTATIONS = 100
+
+
+@pytest.fixture(autouse=True)
+def _few_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chance, "N_PERMUTATIONS", N_PERMUTATIONS)
 
 
 def board(single: Known, withheld: Sequence[str] = (), **arguments: Any) -> Board:
@@ -96,24 +110,24 @@ def test_the_interval_on_other_tasks_covers_that_of_new_trainings(tmp_path: Path
         assert cells[name]["other tasks"] == f"{low:.1f}-{high:.1f}"
     assert cells["half"]["other tasks"] == "-"
     assert (OTHER_TASKS_NOTE in found.notes, FEW_TASKS_NOTE in found.notes) == (True, False)
+    known = references(tmp_path, *found.tasks)
+    compared = compare(over_tasks(*found.tasks), known, dict.fromkeys(COMPARED, "size"))
+    assert ("other tasks" in compared.headings, compared.notes[-1]) == (True, OTHER_TASKS_NOTE)
+    fair = compared.content[1]
+    assert fair["tasks_low"] < fair["score"] < fair["tasks_high"]
 
 
-def test_three_tasks_are_too_few(tmp_path: Path) -> None:
-    found, _ = made(tmp_path, 3)
-    assert "other tasks" not in found.headings
-    assert found.notes.count(FEW_TASKS_NOTE) == 1
-    assert (OTHER_TASKS_NOTE in found.notes, across_tasks(found), pairs_across_tasks(found, 0)) == (False, None, {})
-
-
-def test_hidden_tasks_and_empty_boards_say_nothing(tmp_path: Path) -> None:
-    for found in (made(tmp_path, 6, ["task5"])[0], board_of([], {})):
-        assert not {FEW_TASKS_NOTE, OTHER_TASKS_NOTE} & set(found.notes)
+def test_few_or_hidden_tasks_and_empty_boards_say_nothing(tmp_path: Path) -> None:
+    few, hidden, empty = made(tmp_path, 3)[0], made(tmp_path, 6, ["task5"])[0], board_of([], {})
+    assert few.notes.count(FEW_TASKS_NOTE) == 1
+    for found in (few, hidden, empty):
+        assert (OTHER_TASKS_NOTE in found.notes, FEW_TASKS_NOTE in found.notes) == (False, found is few)
         assert "other tasks" not in found.headings
-        assert found.content["across_tasks"] is None
+        assert (found.content["across_tasks"], across_tasks(found)) == (None, None)
         assert all(pairs_across_tasks(found, number) == {} for number in range(len(found.rows)))
 
 
-def test_mean_ranks_for_programs(tmp_path: Path) -> None:
+def test_mean_ranks_and_every_two_rows_for_programs(tmp_path: Path) -> None:
     found, scores = made(tmp_path, 6)
     expected, content = compare_mean_ranks(scores), found.content["across_tasks"]
     assert content["tasks"] == 6
@@ -124,26 +138,75 @@ def test_mean_ranks_for_programs(tmp_path: Path) -> None:
     assert content["rows"][0] == {"row": 0, "submission": "best", "mean_rank": min(expected.mean_ranks)}
     assert all(found.rows[line["row"]].submission == line["submission"] for line in content["rows"])
     assert [(group["first"], group["last"]) for group in content["groups"]] == [*expected.groups]
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("n_tasks", [5, 6])
-def test_every_two_rows(tmp_path: Path, n_tasks: int) -> None:
-    found, scores = made(tmp_path, n_tasks)
     number = {row.submission: number for number, row in enumerate(found.rows)}
     pairs, differences = pairs_across_tasks(found, number["best"]), scores[:, :1] - scores
-    assert set(pairs) == {number[name] for name in COMPARED}
+    assert (set(pairs), pairs_across_tasks(found, number["half"])) == ({number[name] for name in COMPARED}, {})
     pair = pairs[number["fair"]]
     assert (pair.low, pair.high) == pytest.approx(tuple(difference_on_other_tasks(differences)[1]))
-    assert pair.p_value == pytest.approx(wilcoxon(differences[:, 1]).pvalue if n_tasks == 6 else None)
-    assert pairs_across_tasks(found, number["half"]) == {}
+    assert pair.p_value == pytest.approx(wilcoxon(differences[:, 1]).pvalue)
 
 
-def test_a_comparison_of_measures_has_the_interval(tmp_path: Path) -> None:
-    names = [f"task{number}" for number in range(4)]
-    known = references(tmp_path, *names)
-    found = compare(over_tasks(*names), known, dict.fromkeys(COMPARED, "size"))
-    assert "other tasks" in found.headings
-    assert found.notes[-1] == OTHER_TASKS_NOTE
-    fair = found.content[1]
-    assert fair["tasks_low"] < fair["score"] < fair["tasks_high"]
+def shown(known: Known, values: list[float] = MEASURE, withheld: tuple[str, ...] = ()) -> Row:
+    return board_of(rows("mine", values), known, withheld).rows[0]
+
+
+def test_they_are_those_of_all_tasks_together_but_hidden_ones(known: Known) -> None:
+    expected = compare_with_chance(MEASURE, GAPS, known["toy"].grid, N_PERMUTATIONS)
+    found = board_of(rows("mine", MEASURE, [*known]), known).rows[0]
+    assert {name: task.chance for name, task in found.tasks.items()} == dict.fromkeys(known, expected)
+    assert (found.chance_level, found.excess) == pytest.approx((100 * expected.level, 100 * expected.excess))
+    assert found.p_value == found.adjusted_p_value == p_values([dict.fromkeys(known, expected)])[0]
+    assert shown(known, withheld=("toy",)).tasks["toy"].chance is None
+    assert shown(known, withheld=("toy", "second")).p_value is None
+
+
+def test_they_are_adjusted_for_the_number_of_ranked_rows(single: Known) -> None:
+    everything = [*rows("good", GAPS), *rows("fair", MEASURE), *rows("outside", GAPS, sandbox="none")]
+    found = board_of(everything, single).rows
+    ranked = [{"toy": row.tasks["toy"].chance} for row in found if row.rank is not None]
+    expected = [*adjusted_p_values(ranked).tolist(), None]
+    assert [row.adjusted_p_value for row in found] == expected
+    assert [row.tasks["toy"].adjusted_p_value for row in found] == expected
+    assert found[-1].p_value == found[0].p_value
+
+
+def test_a_score_that_is_0_because_of_a_timeout_is_compared_with_no_chance(known: Known) -> None:
+    late = [*rows("late", GAPS, [*known]), failed("late", "model_0", Outcome.TIMEOUT, max(known))]
+    row = board_of(late, known).rows[0]
+    assert (row.score, row.chance_level, row.excess, row.p_value) == (0, None, None, None)
+    assert [task.p_value is None for _, task in sorted(row.tasks.items())] == [False, True], "a task has its own"
+
+
+def test_many_rows_have_half_the_permutations(single: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chance, "MANY", 0)
+    dealt = shown(single).tasks["toy"].chance.dealt
+    assert {scores.size for scores in dealt.values()} == {N_PERMUTATIONS // 2}
+
+
+def test_what_is_cached_is_found_again_and_damage_is_not(
+    single: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    first = shown(single)
+    (entry,) = (tmp_path / "cache" / "chance").iterdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(chance, "compare_with_chance", lambda *_: pytest.fail("computed again"))
+        assert shown(single).tasks["toy"].chance == first.tasks["toy"].chance
+        assert shown(single, [value**3 for value in MEASURE]).p_value == first.p_value  # only their order counts
+    content = entry.read_bytes()
+    for damage in (b"", b"{}", content[:-30], content.replace(b"dealt", b"found")):
+        entry.write_bytes(damage)
+        assert shown(single).tasks["toy"].chance == first.tasks["toy"].chance
+
+
+def test_a_board_needs_no_cache(single: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "file" / "below"))
+    assert shown(single).p_value is not None
+
+
+def test_a_p_value_is_never_printed_as_0() -> None:
+    assert [p_value_text(p) for p in (None, 1.0, 0.01234, 0.0001, 0.00009, 1e-30)] == [
+        "-", "1.0000", "0.0123", "0.0001", "<0.0001", "<0.0001",
+    ]  # fmt: skip
+    assert [p_value_equation(p) for p in (0.01234, 1e-30)] == ["p = 0.0123", "p < 0.0001"]

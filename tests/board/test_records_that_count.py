@@ -1,13 +1,15 @@
-"""Tests of the records that count for a score: of one version, in one configuration, on the current models."""
+"""Tests of the records that count for a score (of one version, in one configuration, on the current models), and of
+remarks on them."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from board_examples import MEASURE, MODELS, OFFICIAL, Known, collect, failed, rows
+from board_examples import MEASURE, MODELS, OFFICIAL, Known, board_of, collect, failed, rows
 
 from harness.board import remarks
 from harness.board.collect import Calls, Collected
+from harness.board.formats import find
 from harness.board.leaderboard import build_board, score_calls
 from harness.outcome import Outcome
 from harness.records import Evaluation
@@ -23,11 +25,6 @@ def values(calls: Calls, task: str = "toy") -> dict[str, float | None]:
 def only(evaluations: list[Evaluation], known: Known) -> Calls:
     (calls,) = collect(evaluations, known).shown
     return calls
-
-
-def test_the_score_is_the_competitions(single: Known) -> None:
-    score = score_calls(only(rows("margin"), single), single)
-    assert (score.score, score.complete) == (pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10), True)
 
 
 def test_the_newest_record_of_a_model_counts_even_a_failure(known: Known) -> None:
@@ -68,9 +65,7 @@ def test_a_version_that_ran_elsewhere_only_does_not_take_the_row(known: Known, s
     assert said(both)[0].endswith("not shown: v1")
 
 
-def test_without_requests_the_version_counts_that_ran_last_and_all_are_shown_if_asked_for(
-    known: Known,
-) -> None:
+def test_without_requests_the_version_counts_that_ran_last_and_all_are_shown_if_asked_for(known: Known) -> None:
     records = [*rows("margin", submission_digest="v1"), *rows("margin", {"model_0": 9.0}, submission_digest="v2")]
     assert values(only(records, known)) == {"model_0": 9.0}
     assert shown(collect(records, known, everything=True)) == [("margin", "v1"), ("margin", "v2")]
@@ -81,8 +76,8 @@ def test_rows_of_the_same_name_have_different_labels(known: Known) -> None:
     several = [rows("margin", submission_digest=version) for version in ("v1", "v2")]
     several.append(rows("margin", submission_digest="v2", versions="numpy 9"))
     several.append(rows("margin", submission_digest="v1", sandbox="none"))
-    collected = collect([row for records in (alone, *several) for row in records], known, everything=True)
-    board = build_board(collected, known)
+    everything = [row for records in (alone, *several) for row in records]
+    board = build_board(collect(everything, known, everything=True), known)
     configurations = {row.configuration.id for row in board.rows if row.version == "v2" and row.configuration}
     assert {row.label for row in board.rows} == {
         "alone", "margin (version v1)", "margin (not sandboxed)",
@@ -90,13 +85,15 @@ def test_rows_of_the_same_name_have_different_labels(known: Known) -> None:
     }  # fmt: skip
 
 
-def test_different_limits_have_different_labels(known: Known) -> None:
+def test_settings_that_differ_have_labels_that_differ(known: Known) -> None:
     limits: list[dict[str, Any]] = [{}, {"time_limit_s": 100.00001}, {"time_limit_s": 100.00002}]
     limits += [{"memory_limit_bytes": 2**30 + 1}, {"memory_limit_bytes": 2**30}]
-    collected = collect([row for columns in limits for row in rows("margin", **columns)], known)
-    labels = remarks.settings_labels(collected.shown)
-    assert len(set(labels)) == len(limits)
-    assert any(label.endswith("memory 1 GiB") for label in labels)
+    shown = collect([row for columns in limits for row in rows("margin", **columns)], known).shown
+    labels = remarks.settings_labels(shown)
+    assert (len(set(labels)), any(label.endswith("memory 1 GiB") for label in labels)) == (len(limits), True)
+    shown = collect([*rows("a"), *rows("b"), *rows("c", sandbox="landlock")], known).shown
+    assert remarks.settings_labels(shown) == ["", "", "sandbox landlock"], "the sandbox of most rows is not named"
+    assert remarks.settings_labels([Calls("one", True, {}), Calls("two", True, {})]) == ["", ""], "no configuration"
 
 
 @pytest.mark.parametrize(
@@ -112,11 +109,8 @@ def test_calls_of_different_settings_are_never_mixed(columns: dict[str, object],
 
 
 def test_how_a_sandbox_was_started_makes_no_difference(known: Known) -> None:
-    mixed = [
-        *rows("margin", dict(zip(MODELS[:4], MEASURE[:4], strict=True)), sandbox="bubblewrap/fast"),
-        *rows("margin", dict(zip(MODELS[4:], MEASURE[4:], strict=True)), sandbox="bubblewrap/fresh"),
-    ]
-    assert list(values(only(mixed, known)).values()) == MEASURE
+    started = [rows("margin", MEASURE[:n], sandbox=f"bubblewrap/{how}") for n, how in ((8, "fast"), (4, "fresh"))]
+    assert values(only([row for made in started for row in made], known)) == dict(zip(MODELS, MEASURE, strict=True))
 
 
 @pytest.mark.parametrize("columns", [{"harness_version": "0.0.9"}, {"versions": "keras 2.0"}])
@@ -132,7 +126,6 @@ def test_of_other_versions_of_libraries_those_asked_for_last_count(columns: dict
 
 
 def of_contents(evaluations: Sequence[Evaluation]) -> dict[str, Contents]:
-    """Return the contents of the tasks at the time of these records."""
     return {
         task: Contents(
             {row.model: row.model_digest for row in evaluations if row.task == task},
@@ -161,6 +154,11 @@ def test_records_of_models_that_were_changed_since_do_not_count(single: Known) -
     renewed = rows("margin", dict.fromkeys(MODELS[:4], 1.0), model_digest="other")
     (calls,) = collect([*made, *renewed], single, contents=contents).shown
     assert (len(calls.rows), calls.stale) == (8, frozenset())
+    several = [row for name in "abcde" for row in rows(name)]
+    assert said(collect(several, single, contents={"toy": Contents(dict.fromkeys(MODELS, "other"), None)})) == [
+        "stale: records of a, b, c, d, e (8 on toy) were made with an earlier version of the task and do not "
+        "count; to renew them: RENEW ['a', 'b', 'c', 'd', 'e']"
+    ]
 
 
 def test_records_of_other_data_or_of_models_that_are_gone_do_not_count(known: Known) -> None:
@@ -174,29 +172,13 @@ def test_records_of_other_data_or_of_models_that_are_gone_do_not_count(known: Kn
     assert (len(collected.shown[0].rows), collected.shown[0].stale, said(collected)) == (7, frozenset(), [])
 
 
-def test_submissions_that_lost_the_same_records_share_a_line(known: Known) -> None:
-    made = [row for name in "abcde" for row in rows(name)]
-    collected = collect(made, known, contents={"toy": Contents(dict.fromkeys(MODELS, "other"), None)})
-    assert said(collected) == [
-        "stale: records of a, b, c, d, e (8 on toy) were made with an earlier version of the task and do not "
-        "count; to renew them: RENEW ['a', 'b', 'c', 'd', 'e']"
-    ]
-
-
-def test_names_that_could_be_mistaken_are_named(known: Known) -> None:
-    found = collect([*rows("sharp"), *rows("Sha-rp"), *rows("other")], known)
-    assert said(found) == ["names that could be mistaken for each other: Sha-rp, sharp"]
-
-
-def test_other_tasks_and_other_models_do_not_count_and_a_model_without_a_record_is_missing(
-    known: Known,
-) -> None:
+def test_other_tasks_and_models_do_not_count_and_a_model_without_a_record_is_missing(known: Known) -> None:
     """Such records remain if models or tasks are removed after a run."""
     others = [*rows("margin", {"model_0": 1.0}, task="unknown"), *rows("margin", {"model_99": 1.0})]
     calls = only([*rows("margin", MEASURE[:6]), *others], known)
     assert set(calls.rows) == {("toy", model) for model in MODELS[:6]}
     assert score_calls(calls, known).tasks["toy"] == "2 of 8 calls gave no value (model_6: missing, model_7: missing)"
-    assert collect(rows("elsewhere", task="unknown"), known).shown == []
+    assert collect([*rows("elsewhere", task="unknown"), *rows("odd", {"model_99": 1.0})], known).shown == []
 
 
 @pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.OK])
@@ -211,6 +193,47 @@ def test_a_failed_call_leaves_its_task_out_and_one_over_its_time_makes_the_whole
     assert (score.score, score.complete, score.exceeded) == expected
 
 
-def test_whether_it_is_a_baseline_is_in_its_records(known: Known) -> None:
-    found = collect([*rows("mine"), *rows("path_norm", is_baseline=True)], known)
-    assert {calls.submission: calls.is_baseline for calls in found.shown} == {"mine": False, "path_norm": True}
+FILES = "the same files under several names: one, two"
+VALUES = "the same values on every model: one, two"
+ONE, TWO = rows("one", submission_digest="a"), rows("two", submission_digest="b")
+
+
+def same(records: Sequence[Evaluation], known: Known, withheld: Sequence[str] = ()) -> list[str]:
+    return [line for line in board_of(records, known, withheld).remarks if line.startswith("the same ")]
+
+
+def two(values: list[float]) -> list[Evaluation]:
+    return [row for name in ("one", "two") for row in rows(name, values, submission_digest=name)]
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([*rows("one"), *rows("two")], [FILES]),
+        ([*ONE, *TWO], [VALUES]),
+        ([*ONE, *rows("two", submission_digest="c", is_baseline=True)], [VALUES]),
+        ([*rows("l2_norm", is_baseline=True), *rows("l2_norm(p=2)", is_baseline=True)], []),
+        (two([1.0] * 8), []),
+        (two([1.0, 2.0, 3.0] * 2 + [1.0, 2.0]), []),
+        (two(MEASURE[:3]), []),
+        ([*ONE, *rows("two", [*MEASURE[:-1], 6.0000000000000009], submission_digest="b")], []),
+        ([*ONE, *TWO, *rows("two", submission_digest="b", task="second")], []),
+        ([*ONE, *TWO, failed("two", "model_0", Outcome.CRASH, submission_digest="b")], []),
+    ],
+    ids=[
+        "the same files", "the same values", "a copied baseline", "measures of the library", "a constant",
+        "small counts", "few values", "another last digit", "another task", "another outcome",
+    ],
+)  # fmt: skip
+def test_a_remark_names_submissions_that_are_the_same(
+    records: Sequence[Evaluation], expected: list[str], known: Known
+) -> None:
+    assert same(records, known) == expected
+    assert same(records, known, ["toy", "second"]) == expected, "of hidden tasks the fact is said"
+
+
+def test_remarks_stand_in_formats_for_readers_and_in_json(known: Known) -> None:
+    board = board_of([*rows("one"), *rows("two"), *rows("Tw-o"), *rows("other")], known)
+    assert "names that could be mistaken for each other: Tw-o, two" in board.remarks
+    for form in ("table", "markdown", "json"):
+        assert board.remarks[0] in str(find(form).render(board)), form

@@ -1,6 +1,8 @@
-"""Tests of the version and configuration of a row: the last request decides both."""
+"""Tests of the version and configuration of a row, which the last request decides, and of how many records are read."""
 
+import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -10,12 +12,13 @@ from typing import Any
 import hypothesis.strategies as st
 import psutil
 import pytest
-from board_examples import GAPS, Known, collect, rows
 from hypothesis import given, settings
 from throwaway import write_submission
 
+import pgdl
 from harness.api.commands import run_command
 from harness.api.competition import choose
+from harness.board import chance
 from harness.board.collect import Calls
 from harness.board.remarks import remarks_on_records
 from harness.board.versions import by_age
@@ -25,24 +28,21 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.execution.machine import LEAST_MEMORY
 from harness.gpus import find_gpus
-from harness.records import Request
+from harness.records import Records, Request
 from harness.sandbox import Limits
 from harness.submission import find_submission
+from tests.board.board_examples import GAPS, MEASURE, MODELS, Known, collect, rows, write_reference
 from tests.records.evaluation_rows import evaluation, request
+from tests.records.statements import execute
 
-RESULTS = Address("results.db", "--results")
+command = partial(run_command, tasks=Path("task_data"), results=Address("results.db", "--results"))
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
 def asked(version: str, hours: float = 0, merged: float | None = None) -> Request:
-    """Return a request of a version, made `hours` after noon; `merged` is the hour of a merge into the database."""
     row = evaluation(submission="mine", submission_digest=version)
     when = None if merged is None else NOON + timedelta(hours=merged)
     return request(row, requested_at=NOON + timedelta(hours=hours), merged_at=when)
-
-
-def order(*requests: Request) -> list[str]:
-    return [one.submission_digest for one in by_age(requests)]
 
 
 @pytest.mark.parametrize(
@@ -52,19 +52,15 @@ def order(*requests: Request) -> list[str]:
         ([asked("here"), asked("there", 100_000, merged=1)], "there here"),
         ([asked("late", 2, merged=9), asked("early", 1, merged=9)], "early late"),
         ([asked("of-2099", 600_000, merged=3), asked("later", 4, merged=5)], "of-2099 later"),
+        ([asked("c", 700_000, 3), asked("b", 3, 4), asked("a", 600_000, 3), asked("d", 1, 2)], "d a b c"),
     ],
     ids=[
         "here the order of writing: a clock may have been wrong", "what was merged never displaces what was asked here",
-        "of merged requests the time decides", "none is later than the merge",
+        "of merged requests the time decides", "none is later than the merge", "of equal times the digest decides",
     ],
 )  # fmt: skip
 def test_the_order_of_requests(requests: list[Request], expected: str) -> None:
-    assert order(*requests) == expected.split()
-
-
-@given(st.permutations([asked("a", 600_000, 3), asked("b", 3, 4), asked("c", 700_000, 3), asked("d", 1, 2)]))
-def test_the_order_of_merging_does_not_matter(requests: list[Request]) -> None:
-    assert order(*requests) == ["d", "a", "b", "c"]
+    assert [one.submission_digest for one in by_age(requests)] == expected.split()
 
 
 def test_a_version_without_any_record_has_the_row_all_the_same(single: Known) -> None:
@@ -91,23 +87,12 @@ def test_the_same_files_under_the_name_of_another_are_not_ones_own(single: Known
     assert [calls.submission for calls in chosen.shown] == ["renamed"]
 
 
-def test_the_command_that_renews_calls_names_them_and_their_settings(single: Known) -> None:
-    made = [
-        *rows("one", GAPS, run_seed=3, runtime="keras2"), *rows("two", GAPS, run_seed=3, runtime="keras2"),
-        *rows("vc_dim", GAPS, is_baseline=True, run_seed=3, runtime="keras2"),
-    ]  # fmt: skip
-    requests = [request(row, source=f"/home/{row.submission}.py") for row in made[::8]]
-    line = run_command(collect(made, single, requests).shown, Path("task_data"), RESULTS)
-    assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
-
-
 def test_functions_and_files_of_a_repository_are_renewed_by_no_command(single: Known) -> None:
-    made = [*rows("one", GAPS), *rows("norms", GAPS), *rows("two", GAPS), *rows("three", GAPS)]
-    sources = ("/home/one.py", "function norms", "submissions/two", "C:\\three.py")
-    requests = [request(row, source=source) for row, source in zip(made[::8], sources, strict=True)]
-    found = collect(made, single, requests)
+    sources = {"one": "/home/one.py", "norms": "function norms", "two": "submissions/two", "three": "C:\\three.py"}
+    made = {name: rows(name, GAPS) for name in sources}
+    requests = [request(made[name][0], source=source) for name, source in sources.items()]
+    found = collect([row for each in made.values() for row in each], single, requests)
     stale = replace(found, shown=[replace(calls, stale=frozenset(calls.rows)) for calls in found.shown])
-    command = partial(run_command, tasks=Path("task_data"), results=RESULTS)
     lines = [line for line in remarks_on_records(stale, command) if line.startswith("stale:")]
     assert [line.partition("; to renew them: ")[2][:36] for line in lines] == [
         "hand in the functions again, with pg", "pgdl run /home/one.py 'C:\\three.py' ",
@@ -125,18 +110,15 @@ def test_functions_and_files_of_a_repository_are_renewed_by_no_command(single: K
 )  # fmt: skip
 def test_a_database_of_a_stranger_writes_no_command(single: Known, source: str, columns: dict[str, Any]) -> None:
     made = rows("one", GAPS, **columns)
-    shown = collect(made, single, [request(made[0], source=source)]).shown
-    line = run_command(shown, Path("task_data"), RESULTS)
+    line = command(collect(made, single, [request(made[0], source=source)]).shown)
     assert line.startswith("make the calls again with ")
-    assert "evil" not in line
-    assert "privileged" not in line
+    assert not re.search("evil|privileged", line)
 
 
 def renewal(single: Known, **columns: Any) -> dict[str, Any]:
     """Return the settings that `pgdl run` parses from the printed command that renews a row with these settings."""
     made = rows("one", GAPS, **columns)
-    shown = collect(made, single, [request(made[0], source="/home/one.py")]).shown
-    line = run_command(shown, Path("task_data"), RESULTS)
+    line = command(collect(made, single, [request(made[0], source="/home/one.py")]).shown)
     words = shlex.split(line.partition("pgdl run ")[2])
     above = cli.make_context("pgdl", ["run", *words])  # whose -h click keeps for later
     return run.command.make_context("run", words, parent=above).params
@@ -147,13 +129,7 @@ def of_library(single: Known) -> Calls:
     return calls
 
 
-def test_the_command_does_not_leave_the_runtime_to_the_metadata(single: Known) -> None:
-    """The metadata of files may say `keras: 2`, so the command names the runtime, except for library measures."""
-    assert renewal(single)["runtime"] == "tensorflow"
-    assert "--runtime" not in run_command([of_library(single)], Path("task_data"), RESULTS)
-
-
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(LEAST_MEMORY, psutil.virtual_memory().total))
 def test_the_command_has_the_very_limits(single: Known, seconds: float, size: int) -> None:
     found = renewal(single, time_limit_s=seconds, memory_limit_bytes=size)
@@ -171,17 +147,23 @@ def test_variables_do_not_change_what_the_command_does(single: Known, monkeypatc
         monkeypatch.setenv(f"PGDL_{name}", value)
     assert renewal(single, memory_limit_bytes=default) == usual
     monkeypatch.setenv("PGDL_UNSAFE_NO_SANDBOX", "1")
-    line = run_command([of_library(single)], Path("task_data"), RESULTS)
+    line = command([of_library(single)])
     assert line.startswith("PGDL_UNSAFE_NO_SANDBOX=0 pgdl run vc_dim")
 
 
-def test_the_command_covers_the_tasks_that_lost_records_and_names_the_runtime_of_containers(
+def test_the_command_names_calls_settings_and_the_tasks_that_lost_records(
     single: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The metadata of files may say `keras: 2`, so the command names the runtime, except for library measures."""
+    kinds = {"one": False, "two": False, "vc_dim": True}
+    made = [rows(name, GAPS, is_baseline=kind, run_seed=3, runtime="keras2") for name, kind in kinds.items()]
+    requests = [request(one[0], source=f"/home/{one[0].submission}.py") for one in made]
+    line = command(collect([row for one in made for row in one], single, requests).shown)
+    assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
     monkeypatch.setenv("PGDL_TASK", "other")
     calls = of_library(single)
-    stale = replace(calls, stale=frozenset(calls.rows))
-    assert "--task toy" in run_command([stale], Path("task_data"), RESULTS)
+    line = command([replace(calls, stale=frozenset(calls.rows))])
+    assert ("--task toy" in line, "--runtime" in line, renewal(single)["runtime"]) == (True, False, "tensorflow")
     found = renewal(single, sandbox="docker/runsc")
     assert (found["sandbox"], found["docker_runtime"]) == ("docker", "runsc")
 
@@ -195,3 +177,52 @@ def test_settings_of_an_interrupted_run_have_no_row_beside_others_with_records(s
             (shown,) = collect(recorded, single, requests).shown
             assert len(shown.rows) == 8
             assert len(collect(recorded, single, requests, everything=True).shown) == 2
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """A database of two submissions: ten old versions of each, and three records per call of the current version."""
+    monkeypatch.setattr(chance, "N_PERMUTATIONS", 10)
+    with Records(str(tmp_path / "results.db")) as records:
+        for name, values in (("mine", MEASURE), ("theirs", GAPS)):
+            versions = [rows(name, submission_digest=f"old{number}") for number in range(10)]
+            for made in (*versions, *[rows(name, values, submission_digest="new")] * 3):
+                records.add(*made)
+                records.ask([request(made[0])])
+    return {"tasks_dir": write_reference(tmp_path / "tasks"), "results": tmp_path / "results.db"}
+
+
+def test_boards_and_scores_read_the_newest_records_of_present_versions(
+    place: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Any] = []
+    whole = Records.newest_of
+
+    def newest_of(self: Records, *conditions: Any, **options: Any) -> Iterator[Any]:
+        for row in whole(self, *conditions, **options):
+            read.append(row)
+            yield row
+
+    monkeypatch.setattr(Records, "newest_of", newest_of)
+    assert [row.submission for row in pgdl.board(**place).board.rows] == ["theirs", "mine"]
+    assert (len(read), {row.submission_digest for row in read}) == (2 * len(MODELS), {"new"})
+    read.clear()
+    (line,) = [line for line in pgdl.score("mine", **place).remarks if line.startswith("mine:")]
+    assert line.endswith("not shown: old0, old1, old2 and 7 more")
+    assert (len(read), {(row.submission, row.submission_digest) for row in read}) == (len(MODELS), {("mine", "new")})
+
+
+def test_newest_records_are_found_in_the_index_and_a_database_without_it_is_read_as_it_is(
+    place: dict[str, Path],
+) -> None:
+    query = (
+        "EXPLAIN QUERY PLAN SELECT max(id) FROM evaluations WHERE submission = 'mine' AND submission_digest = 'new' "
+        "AND configuration = 'c' AND task IN ('toy') GROUP BY key"
+    )
+    plans = [row[-1] for row in execute(str(place["results"]), query)]
+    assert any("COVERING INDEX ix_evaluations_version" in plan for plan in plans)
+    with_index = pgdl.board(**place).board.content
+    execute(str(place["results"]), "DROP INDEX ix_evaluations_version")
+    before = place["results"].read_bytes()
+    assert pgdl.board(**place).board.content == with_index
+    assert place["results"].read_bytes() == before

@@ -5,8 +5,12 @@ from itertools import combinations, product
 from math import log2
 
 import hypothesis.strategies as st
+from hypothesis import settings
 
 from scoring import Grid
+
+#: For tests whose examples take long, and say nearly the same.
+FEW = settings(max_examples=30)
 
 Hyperparameters = dict[str, dict[str, int]]
 

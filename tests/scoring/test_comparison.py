@@ -1,26 +1,32 @@
-"""Tests of comparisons of submissions: intervals, ranks, groups, boards with little data, scores beyond a fit."""
+"""Tests of comparisons of submissions: intervals, ranks, groups, scores beyond a fit, tests over tasks."""
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scoring_examples import TOY_GAP, TOY_MEASURE, Task, cells, task, tasks
+from scipy.stats import friedmanchisquare, t, ttest_1samp
+from scoring_examples import TOY_GAP, TOY_MEASURE, cells, task
 
 from scoring import (
-    Comparison,
     Difference,
     Failure,
     Grid,
     HeldOut,
     ScoreUndefined,
+    Standing,
     TaskCalls,
     additive_fit,
+    compare_mean_ranks,
     compare_submissions,
-    official_score,
+    difference_on_other_tasks,
+    mean_on_other_tasks,
     score_submission,
+    signed_rank_p_values,
 )
 from scoring.comparison import score_intervals
 from scoring.rank_intervals import (
@@ -101,69 +107,55 @@ def test_extreme_and_equal_submissions() -> None:
     assert found.difference("perfect", "constant").p_value == 0
 
 
-def unfinished(values: dict[str, float | Failure]) -> dict[str, dict[str, TaskCalls]]:
-    finished = board({"x": 0.5})["x"]["task1"]
-    return {"x": {"task1": TaskCalls(GRID, finished.gap, {**finished.values, **values})}}
-
-
 @pytest.mark.parametrize("value", [Failure("CRASH"), Failure("TIMEOUT", exceeded=True), math.nan, math.inf])
 def test_a_board_without_a_finished_submission_says_so(value: float | Failure) -> None:
+    finished = board({"x": 0.5})["x"]["task1"]
+    one = {"task1": TaskCalls(GRID, finished.gap, {**finished.values, "model_3": value})}
     with pytest.raises(ScoreUndefined, match=r"expected a finished submission, found none among 1$"):
-        compare_submissions(unfinished({"model_3": value}))
+        compare_submissions({"x": one})
 
 
-def test_unfinished_submissions_are_named_and_compared_with_none() -> None:
+def test_unfinished_submissions_and_tasks_without_an_official_score_are_left_out() -> None:
+    t = task(TOY_GAP, TOY_MEASURE, a=4, b=2)
+    flat = {"flat": TaskCalls(t.grid, t.gap, t.measure)}
+    with pytest.raises(ScoreUndefined, match=r"expected a task with an official score, found none among 1$"):
+        compare_submissions({"x": flat})
+    with pytest.raises(ScoreUndefined):
+        compare_submissions({})
+    assert compare_submissions({"x": board({"x": 0.5})["x"] | flat}).tasks == ("task1", "task2")
     submissions = board({"good": 0.2, "fair": 1.0})
     submissions["fair"] = {**submissions["fair"], "task2": TaskCalls(GRID, submissions["fair"]["task2"].gap, {})}
     found = compare_submissions(submissions)
     assert (list(found.standings), found.unfinished) == (["good"], ("fair",))
 
 
-def test_two_hyperparameters_only_have_no_comparison() -> None:
-    t = task(TOY_GAP, TOY_MEASURE, a=4, b=2)
-    flat = {"x": {"flat": TaskCalls(t.grid, t.gap, t.measure)}}
-    with pytest.raises(ScoreUndefined, match=r"expected a task with an official score, found none among 1$"):
-        compare_submissions(flat)
-    with pytest.raises(ScoreUndefined):
-        compare_submissions({})
-    both = {"x": {**board({"x": 0.5})["x"], **flat["x"]}}
-    assert compare_submissions(both).tasks == ("task1", "task2")
-
-
 def test_tasks_grids_and_gaps_that_differ_or_are_no_numbers_are_refused() -> None:
-    submissions = board({"a": 0.2, "b": 0.2})
-    fewer = {"a": submissions["a"], "b": {"task1": submissions["b"]["task1"]}}
-    with pytest.raises(ValueError, match=r"submission 'b': expected the tasks of 'a' \(task1, task2\), found task1$"):
-        compare_submissions(fewer)
-    with pytest.raises(ValueError, match=r"^submission 'b', task 'task1': expected the gaps of 'a', found others$"):
-        compare_submissions({"a": submissions["a"], "b": board({"b": 0.2}, seed=1)["b"]})
+    one, two = board({"a": 0.2, "b": 0.2}).values()
     other = Grid.from_hyperparameters({name: [0, 1] for name in "abcde"}, dict(reversed(CELLS.items())))
-    moved = {name: TaskCalls(other, each.gap, each.values) for name, each in submissions["b"].items()}
-    with pytest.raises(ValueError, match=r"^submission 'b', task 'task1': expected the grid of 'a', found another$"):
-        compare_submissions({"a": submissions["a"], "b": moved})
-    of_task = board({"x": 0.5})["x"]["task1"]
-    damaged = TaskCalls(GRID, {**of_task.gap, GRID.models[0]: math.nan}, of_task.values)
+    on_task = "^submission 'b', task 'task1': expected the"
+    for wrong, message in (
+        ({"task1": two["task1"]}, r"submission 'b': expected the tasks of 'a' \(task1, task2\), found task1$"),
+        (board({"b": 0.2}, seed=1)["b"], f"{on_task} gaps of 'a', found others$"),
+        ({name: replace(each, grid=other) for name, each in two.items()}, f"{on_task} grid of 'a', found another$"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compare_submissions({"a": one, "b": wrong})
+    damaged = replace(one["task1"], gap={**one["task1"].gap, GRID.models[0]: math.nan})
     with pytest.raises(ValueError, match="gap: expected finite numbers, found nan"):
         compare_submissions({"x": {"t": damaged}})
 
 
-def errors_with(accuracy: float, n_images: int) -> Comparison:
-    images = {name: HeldOut([accuracy] * 32, n_images) for name in ("task1", "task2")}
-    return compare_submissions(board({"good": 0.2}), images)
-
-
 def test_the_error_of_measuring_the_gaps_is_a_part() -> None:
-    few, many, exact = (errors_with(*test).standings["good"] for test in ((0.5, 20), (0.5, 2000), (1.0, 20)))
+    def errors(accuracy: float, n_images: int) -> Standing:
+        images = {name: HeldOut([accuracy] * 32, n_images) for name in ("task1", "task2")}
+        return compare_submissions(board({"good": 0.2}), images).standings["good"]
+
+    few, many, exact = errors(0.5, 20), errors(0.5, 2000), errors(1.0, 20)
     for standing in (few, many, exact):
-        assert standing.gap_error is not None
-        assert standing.model_error is not None
         assert math.hypot(standing.gap_error, standing.model_error) == pytest.approx(standing.error)
     assert few.gap_error > many.gap_error > 0.1
     assert exact.gap_error == pytest.approx(0, abs=1e-9)
-
-
-def test_the_errors_of_tasks_add_up_as_those_of_independent_numbers() -> None:
-    """Both tasks are equal and count half each, so the error is smaller by the root of two, up to random draws."""
+    # Two equal tasks count half each, so the error is smaller by the root of two, up to random draws.
     one, images = board({"good": 0.2})["good"]["task1"], HeldOut([0.5] * 32, 100)
     single, both = (
         compare_submissions({"good": dict.fromkeys(names, one)}, dict.fromkeys(names, images)).standings["good"]
@@ -189,20 +181,8 @@ def test_wrong_test_sets_are_refused(held_out: dict[str, HeldOut], message: str)
         compare_submissions(board({"good": 0.2}), held_out)
 
 
-@pytest.mark.rest
-@given(tasks())
-def test_only_the_order_of_values_counts(t: Task) -> None:
-    plain = {"x": {"t": TaskCalls(t.grid, t.gap, t.measure)}}
-    cubed = {"x": {"t": TaskCalls(t.grid, t.gap, {model: value**3 for model, value in t.measure.items()})}}
-    assert compare_submissions(plain) == compare_submissions(cubed)
-    assert compare_submissions(plain).standings["x"].score == 100 * official_score(*t.arrays).score
-
-
 def test_intervals_are_symmetric_for_the_root_of_a_score() -> None:
-    """The roots of the draws are 4 and 6, with deviation sqrt(2).
-
-    The upper end of an interval is at least the 97.5 % quantile of the draws.
-    """
+    """The roots of the draws are 4 and 6; the upper end is at least the 97.5 % quantile of the draws."""
     draws = np.array([[16.0], [36.0]])
     low, high = score_intervals(np.array([25.0]), draws, 1.0)[0]
     assert (low, high) == (pytest.approx((5 - math.sqrt(2)) ** 2), pytest.approx((5 + math.sqrt(2)) ** 2))
@@ -268,32 +248,31 @@ NOISE = np.random.default_rng(2).normal(size=32)
 GAP_OF_FIT = GRID.codes @ [0.3, 0.2, 0.1, 0.3, 0.2] + 0.5 * np.random.default_rng(1).normal(size=32)
 
 
-def answers(**measures: np.ndarray) -> dict[str, bool]:
-    return beyond({name: {"task": calls(values, GAP_OF_FIT)} for name, values in measures.items()})
-
-
 def beyond(submissions: dict[str, dict[str, TaskCalls]]) -> dict[str, bool]:
     standings = compare_submissions(submissions).standings
     return {name: standing.beyond_hyperparameters for name, standing in standings.items()}
 
 
-def test_the_gap_is_beyond_the_fit_and_a_small_lead_is_not_enough() -> None:
+def answers(**measures: np.ndarray) -> dict[str, bool]:
+    return beyond({name: {"task": calls(values, GAP_OF_FIT)} for name, values in measures.items()})
+
+
+def test_the_gap_is_beyond_the_fit_and_a_small_lead_is_not_enough_whoever_else_is_there() -> None:
     """The sign of the measure does not matter, since information has no sign."""
     fit = additive_fit(GAP_OF_FIT, GRID)
-    found = answers(
-        gap=GAP_OF_FIT, fit=fit, likewise=np.exp(fit), noise=NOISE, against=-GAP_OF_FIT, constant=np.ones(32)
-    )
-    assert {name for name, beyond in found.items() if beyond} == {"gap", "against"}
     # The fit with a few networks in the order of their gaps scores more, but that may be luck.
-    slightly = np.where(np.arange(32) < 4, GAP_OF_FIT, fit)
-    assert answers(slightly=slightly) == {"slightly": False}
-
-
-def test_the_answer_is_of_the_measure_alone() -> None:
-    measures = {"noise": NOISE, "gap": GAP_OF_FIT, "mixed": GAP_OF_FIT + 0.05 * NOISE}
-    together = answers(**measures)
-    for name, values in measures.items():
-        assert answers(one=values)["one"] == answers(one=np.exp(values))["one"] == together[name]
+    measures = {
+        "gap": GAP_OF_FIT,
+        "against": -GAP_OF_FIT,
+        "fit": fit,
+        "likewise": np.exp(fit),
+        "noise": NOISE,
+        "constant": np.ones(32),
+        "slightly": np.where(np.arange(32) < 4, GAP_OF_FIT, fit),
+    }
+    assert answers(**measures) == {name: name in ("gap", "against") for name in measures}
+    for name in ("noise", "gap", "slightly"):
+        assert answers(**{name: np.exp(measures[name])}) == {name: name == "gap"}
 
 
 def test_all_tasks_count_together() -> None:
@@ -301,3 +280,96 @@ def test_all_tasks_count_together() -> None:
     good, constant = calls(GAP_OF_FIT + 0.5 * NOISE, GAP_OF_FIT), calls(np.ones(32), GAP_OF_FIT)
     found = beyond({"half": {"task": good, "other": constant}, "whole": {"task": good, "other": good}})
     assert found == {"half": False, "whole": True}
+
+
+#: Demsar 2006, table 6: areas under the curve of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets. One number was
+#: made .0001 smaller: he ranks it below another that is printed the same.
+DEMSAR = np.array([
+    [.763, .599, .954, .628, .882, .936, .661, .583, .775, 1.0, .940, .619, .972, .957],
+    [.768, .591, .971, .661, .888, .931, .668, .583, .838, 1.0, .962, .666, .981, .978],
+    [.771, .590, .968, .654, .886, .916, .609, .563, .866, 1.0, .965, .614, .975, .946],
+    [.798, .569, .967, .657, .898, .931, .685, .625, .875, 1.0, .962, .669, .9749, .970],
+]).T  # fmt: skip
+
+
+def test_demsars_example() -> None:
+    """Demsar prints mean ranks 3.143, 2.000, 2.893 and 1.964, and q = 2.569 for four classifiers."""
+    found = compare_mean_ranks(DEMSAR)
+    assert found.mean_ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
+    assert found.p_value == pytest.approx(friedmanchisquare(*DEMSAR.T).pvalue)
+    assert found.critical_difference == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=2e-3)
+    assert (found.order, found.groups) == ((3, 1, 2, 0), ((0, 3),))
+
+
+def counted(difference: np.ndarray) -> float:
+    """Return the share of sign patterns whose signed rank sum is at least as far from 0 as the sum of `difference`."""
+    left = np.round(difference[np.abs(difference) > 1e-9], 9)
+    size = np.abs(left)
+    ranks = np.array([np.sum(size < one) + (np.sum(size == one) + 1) / 2 for one in size])
+    signs = np.array(list(product((-1, 1), repeat=left.size)))
+    return float(np.mean(np.abs(signs @ ranks) >= abs(np.sign(left) @ ranks)))
+
+
+@given(st.lists(st.integers(-4, 4), min_size=6, max_size=9))
+def test_p_values_by_counting_all_signs(differences: list[int]) -> None:
+    (found,) = signed_rank_p_values(np.array(differences)[:, None])
+    assert found == pytest.approx(counted(np.array(differences, float)))
+
+
+def test_too_few_tasks_or_submissions_say_nothing() -> None:
+    assert compare_mean_ranks(np.ones((5, 3))) is None
+    assert compare_mean_ranks(np.ones((6, 2))) is None
+    assert signed_rank_p_values(np.ones((5, 1))) is None
+    assert signed_rank_p_values(np.arange(1.0, 7)[:, None]).tolist() == [2 / 64]
+    assert mean_on_other_tasks(np.ones((3, 2))) is None
+    assert difference_on_other_tasks(np.ones((3, 2))) is None
+
+
+def test_groups_of_equal_and_of_ordered_submissions() -> None:
+    found = compare_mean_ranks(np.ones((6, 3)))
+    assert (found.p_value, found.mean_ranks, found.groups) == (1, (2, 2, 2), ((0, 2),))
+    assert signed_rank_p_values(np.zeros((6, 2))).tolist() == [1, 1]
+    # Always in the same order: neighbouring mean ranks differ by 1, and 1.91 is the critical difference.
+    found = compare_mean_ranks(np.tile([1.0, 2.0, 3.0, 4.0], (6, 1)))
+    assert found.critical_difference == pytest.approx(2.569 * np.sqrt(20 / 36), abs=1e-3)
+    assert (found.order, found.groups) == ((3, 2, 1, 0), ((0, 1), (1, 2), (2, 3)))
+
+
+@pytest.mark.rest
+@given(st.integers(0, 10**6))
+def test_only_ranks_within_a_task_count(seed: int) -> None:
+    scores = np.random.default_rng(seed).integers(0, 5, size=(7, 4)).astype(float)
+    assert compare_mean_ranks(scores) == compare_mean_ranks(scores**2 + np.arange(7)[:, None])
+    assert compare_mean_ranks(scores) == compare_mean_ranks(scores + 1e-13 * np.arange(4))
+
+
+@pytest.mark.parametrize("wrong", [[[1.0, 2.0, np.nan]] * 6, [1.0] * 6])
+def test_what_is_no_table_of_numbers_is_refused(wrong: list[object]) -> None:
+    for test in (compare_mean_ranks, signed_rank_p_values, mean_on_other_tasks, difference_on_other_tasks):
+        with pytest.raises(ValueError, match=r"expected finite numbers of shape \(n_tasks, n\)"):
+            test(wrong)
+
+
+def test_the_interval_of_a_mean_is_the_jackknifes_on_fourth_roots() -> None:
+    scores = np.array([3.0, 10.0, 22.0, 60.0, 15.0])
+    root = scores.mean() ** 0.25
+    left_out = np.array([np.delete(scores, task).mean() ** 0.25 for task in range(5)])
+    half = t.ppf(0.975, 4) * np.sqrt(4 / 5 * ((left_out - root) ** 2).sum())
+    (interval,) = mean_on_other_tasks(scores[:, None])
+    assert interval == pytest.approx([(root - half) ** 4, (root + half) ** 4])
+
+
+def test_the_interval_of_a_difference_is_that_of_students_t() -> None:
+    differences = np.random.default_rng(0).normal(2, 5, size=(6, 3))
+    expected = ttest_1samp(differences, 0).confidence_interval(0.95)
+    found = difference_on_other_tasks(differences).T
+    assert found == pytest.approx(np.array(expected))
+
+
+def test_an_interval_holds_its_mean_and_stays_within_the_scale() -> None:
+    scores = np.random.default_rng(1).beta(0.3, 0.3, size=(4, 200)) * 100
+    low, high = mean_on_other_tasks(scores).T
+    assert ((low >= 0) & (low <= scores.mean(axis=0)) & (scores.mean(axis=0) <= high) & (high <= 100)).all()
+    assert (low.min(), high.max()) == (0, 100)
+    alike = np.tile([0.0, 12.5, 100.0], (4, 1))
+    assert mean_on_other_tasks(alike) == pytest.approx(np.stack([alike[0]] * 2, axis=1))

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from scoring_examples import Task, literal_official_score, task, tasks
+from scoring_examples import FEW, Task, literal_official_score, task, tasks
 
 from scoring import Grid, compare_submissions, compare_with_chance, official_score, score_task
 from scoring.batches import MOST_RESAMPLED, crossed_scores, enough_draws, official_scores
@@ -46,15 +46,8 @@ def test_what_each_model_adds_is_what_the_score_loses_without_it() -> None:
 
 def test_the_spread_of_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
     measures, gap, grid = trained(0.4, 0.7, 0.9)
-    calls = [
-        {
-            "task": TaskCalls(
-                grid, dict(zip(grid.models, gap.tolist(), strict=True)), dict(zip(grid.models, values, strict=True))
-            )
-        }
-        for values in measures.tolist()
-    ]
-    board = {str(number): one for number, one in enumerate(calls)}
+    gaps, *values = (dict(zip(grid.models, numbers, strict=True)) for numbers in (gap.tolist(), *measures.tolist()))
+    board = {str(number): {"task": TaskCalls(grid, gaps, one)} for number, one in enumerate(values)}
     resampled = compare_submissions(board)
     monkeypatch.setattr("scoring.retrained.MOST_RESAMPLED", 0)
     approximate = compare_submissions(board)
@@ -121,6 +114,7 @@ def sorted_always(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("scoring.group_counts.MOST_COMPARED", 0)
 
 
+@FEW
 @given(tasks())
 def test_sorting_counts_what_comparing_all_pairs_counts(t: Task) -> None:
     measure, gap, grid = (*map(np.array, t.arrays[:2]), t.grid)
@@ -165,6 +159,7 @@ def test_the_scores_of_many_models_are_the_same_by_sorting(monkeypatch: pytest.M
     assert score_task(*t.arrays) == by_pairs
 
 
+@FEW
 @given(tasks(), st.integers(1, 40))
 def test_a_batch_scores_every_row_as_if_it_were_alone(t: Task, n_rows: int) -> None:
     measure, gap, grid = t.arrays
@@ -184,19 +179,16 @@ def test_a_batch_scores_every_row_as_if_it_were_alone(t: Task, n_rows: int) -> N
 
 
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    gap, measure = rng.normal(size=(2, 64))
-    t = task(gap.tolist(), measure.tolist(), a=4, b=4, c=4)
-    measures = rng.normal(size=(300, 64))
-    found = official_scores(measures, gap[None], conditioning(t.grid))
-    assert found.tolist() == [official_score(row, gap, t.grid).score for row in measures]
     gap, measure = np.random.default_rng(0).normal(size=(2, 24))
     cond = conditioning(task(gap.tolist(), measure.tolist(), a=2, b=3, c=4).grid)
-    at_once = delete_one(measure, gap, cond)
+    at_once = delete_one(measure, gap, cond), official_scores(np.stack([measure, gap]), gap[None], cond)
     monkeypatch.setattr("scoring.jackknife.CHUNK", 7 * cond.first.size)
-    assert (delete_one(measure, gap, cond) == at_once).all()
+    monkeypatch.setattr("scoring.batches.CHUNK", 7 * cond.first.size)
+    assert (delete_one(measure, gap, cond) == at_once[0]).all()
+    assert (official_scores(np.stack([measure, gap]), gap[None], cond) == at_once[1]).all()
 
 
+@FEW
 @given(tasks())
 def test_the_score_without_one_model(t: Task) -> None:
     measure, gap, grid = t.arrays

@@ -1,15 +1,20 @@
-"""Tests of the competition's rule for a whole submission: its place, the Pareto front, the spread over seeds."""
+"""Tests of the package `scoring`, of all scores of a task, and of the competition's rule for a whole submission: its
+place, the Pareto front, the spread over seeds.
+"""
 
 import math
-from dataclasses import replace
+import subprocess
+import sys
+from dataclasses import is_dataclass, replace
 from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from scoring_examples import TOY_GAP, TOY_MEASURE, task, toy
+from scoring_examples import FEW, TOY_GAP, TOY_MEASURE, task, toy
 
+import scoring
 from scoring import (
     Entry,
     Failure,
@@ -17,9 +22,13 @@ from scoring import (
     ScoreUndefined,
     TaskCalls,
     TaskScore,
+    granulated_kendall,
+    kendall_tau,
     measure_stability,
+    noisy_oracle,
     official_score,
     pareto_front,
+    printed_score,
     rank,
     score_submission,
     score_task,
@@ -53,6 +62,7 @@ def test_a_missing_call_and_a_value_that_is_not_finite_are_failed_calls() -> Non
     expected = "4 of 8 calls gave no value (model_0: value nan, model_1: value inf, model_2: crashed, ...)"
     assert result.tasks == {"task1": expected}
     assert (result.score, result.complete) == (None, False)
+    assert vars(score_submission({})) == {"score": None, "tasks": {}, "complete": True, "exceeded": False}
 
 
 def test_a_call_over_its_time_budget_makes_the_score_0_and_skips_all_later_tasks() -> None:
@@ -69,11 +79,7 @@ def test_a_call_over_its_time_budget_makes_the_score_0_and_skips_all_later_tasks
     ]
 
 
-def test_nothing_to_score() -> None:
-    result = score_submission({})
-    assert (result.score, result.complete, result.exceeded) == (None, True, False)
-
-
+@FEW
 @given(st.data())
 def test_neither_the_order_of_tasks_nor_of_calls_matters(data: st.DataObject) -> None:
     outcomes = st.sampled_from([calls(), calls(TOY_GAP), calls(model_3=CRASH), calls(model_4=LATE)])
@@ -102,7 +108,7 @@ def test_numbers_of_unknown_models_and_missing_gaps_are_refused(
         score_submission({"toy": replace(good, gap={m: g for m, g in good.gap.items() if m != "model_0"})})
 
 
-def test_a_task_without_an_official_score_does_not_count_for_anybody() -> None:
+def test_a_task_without_an_official_score_does_not_count_for_anybody_whoever_failed_there() -> None:
     t = task(TOY_GAP, TOY_GAP, a=4, b=2)
     flat = TaskCalls(t.grid, t.gap, t.measure)
     result = score_submission({"flat": flat, "task1": calls()})
@@ -114,16 +120,12 @@ def test_a_task_without_an_official_score_does_not_count_for_anybody() -> None:
     assert (on_flat.official, on_flat.kendall, on_flat.granulated_kendall) == (None, 1, 1)
     alone = score_submission({"flat": flat})
     assert (alone.score, alone.complete) == (None, True)
-
-
-@pytest.mark.parametrize("outcome", [CRASH, LATE, math.nan])
-def test_failed_calls_on_a_task_that_nobody_can_have_a_score_on_change_nothing_else(outcome: float | Failure) -> None:
-    t = task(TOY_GAP, TOY_GAP, a=4, b=2)
-    failed = TaskCalls(t.grid, t.gap, dict.fromkeys(t.measure, outcome))
-    found, other = (score_submission({"flat": flat, "task1": calls()}) for flat in (failed, replace(failed, values={})))
-    assert isinstance(found.tasks["flat"], str)
-    assert (found.score, found.complete, found.exceeded) == (pytest.approx(100 * TOY_SCORE), True, False)
-    assert (other.score, other.complete, other.exceeded) == (found.score, True, False)
+    for outcome in (CRASH, LATE, math.nan):
+        failed = replace(flat, values=dict.fromkeys(t.measure, outcome))
+        for without in (failed, replace(failed, values={})):
+            found = score_submission({"flat": without, "task1": calls()})
+            assert isinstance(found.tasks["flat"], str)
+            assert (found.score, found.complete, found.exceeded) == (result.score, True, False)
 
 
 scores = st.one_of(st.none(), st.floats(), st.sampled_from([0.0, 20.0, 50.0, 50.0, 100.0]))
@@ -131,15 +133,10 @@ entries = st.builds(Entry, st.text("abc", max_size=3), scores, complete=st.boole
 boards = st.lists(entries, max_size=8, unique_by=lambda entry: entry.name)
 
 
-def score_of(entry: Entry) -> float:
-    return -math.inf if entry.score is None or not math.isfinite(entry.score) else entry.score
-
-
 def beats(first: Entry, second: Entry) -> bool:
     """Return whether the first entry beats the second by the rule in words; both must be eligible for a rank."""
-    if -math.inf in (score_of(first), score_of(second)) or first.complete == second.complete:
-        return score_of(first) > score_of(second)
-    return first.complete
+    one, other = (-math.inf if e.score is None or not math.isfinite(e.score) else e.score for e in (first, second))
+    return one > other if -math.inf in (one, other) or first.complete == second.complete else first.complete
 
 
 def test_a_board() -> None:
@@ -245,3 +242,51 @@ def test_unsteady_models_are_counted_where_there_is_a_score() -> None:
 def test_wrong_repeats_are_refused(repeats: dict[str, list[float]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         measure_stability(TOY_MEASURE, TOY_GAP, toy().grid, repeats)
+
+
+def test_what_is_public_exists_and_never_changes() -> None:
+    assert all(hasattr(scoring, name) for name in scoring.__all__)
+    found = [kind for kind in vars(scoring).values() if isinstance(kind, type) and is_dataclass(kind)]
+    assert len(found) > 20
+    assert [kind.__name__ for kind in found if not kind.__dataclass_params__.frozen] == []
+
+
+def test_importing_it_brings_in_nothing_heavy() -> None:
+    heavy = ("scipy", "tensorflow", "keras", "harness")
+    program = f"import sys, scoring; print([name for name in {heavy} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_task_score_holds_every_score_and_its_parts() -> None:
+    measure, gap, grid = toy().arrays
+    result = score_task(measure, gap, grid)
+    assert result.n_models == 8
+    assert (result.official, result.official_pairs) == tuple(vars(official_score(measure, gap, grid)).values())
+    assert (result.printed, result.printed_subsets) == tuple(vars(printed_score(measure, gap, grid)).values())
+    assert result.kendall == kendall_tau(measure, gap)
+    assert result.granulated_kendall == granulated_kendall(measure, gap, grid).score
+    assert result.granulated_psi == granulated_kendall(measure, gap, grid).psi
+
+
+def test_what_is_not_defined_on_a_grid_is_none_and_says_why() -> None:
+    holed = toy().with_models_in_order([f"model_{number}" for number in range(7)])
+    score = score_task(*holed.arrays)
+    assert "found no model in cell (a=1, b=1, c=1) (8 cells, 7 models)" in score.undefined
+    assert (score.official, score.printed, score.printed_subsets) == (None, None, {})
+    assert score.kendall == kendall_tau(*holed.arrays[:2])
+    assert score.granulated_kendall == granulated_kendall(*holed.arrays).score
+    with pytest.raises(ScoreUndefined, match="at least 2 models"):
+        score_task(*task([1.0], [1.0], a=1).arrays)
+
+
+def test_noisy_oracle() -> None:
+    gap = np.linspace(0, 0.5, 10_000)
+    noise = noisy_oracle(gap) - gap
+    assert abs(noise.mean()) < 4 * 0.02 / 100
+    assert noise.std() == pytest.approx(0.02, rel=0.05)
+    assert (noisy_oracle(gap) == noisy_oracle(gap, noise=0.02, seed=0)).all()
+    assert (noisy_oracle(gap, seed=1) != noisy_oracle(gap, seed=0)).all()
+    assert (noisy_oracle(gap, noise=0.0) == gap).all()
+    with pytest.raises(ValueError, match="scale < 0"):
+        noisy_oracle(gap, noise=-0.1)

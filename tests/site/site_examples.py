@@ -60,7 +60,6 @@ def data_of(
 
 
 def pages_of(data: SiteData) -> dict[str, str]:
-    """Return name -> content of a site's files."""
     return {name: content.decode() for name, content in render_site(data).items()}
 
 
@@ -76,11 +75,11 @@ def page_of(data: SiteData, submission: str) -> dict[str, Any]:
 LONG_NAME = "a_name_" + 70 * "x" + "end"
 
 
-def make_long(directory: Path, *, only_baselines: bool = False) -> SiteData:
-    """Return the data of a site of 40 rows: two runtimes, baselines, long names, calls of 5 ms to 100 s."""
+def make_long(directory: Path, *, n_rows: int = 40, only_baselines: bool = False) -> SiteData:
+    """Return the data of a long site: two runtimes, baselines, long names, calls of 5 ms to 100 s."""
     tasks = references(directory)
     everything = []
-    for number in range(40):
+    for number in range(n_rows):
         values = [gap + 0.03 * ((number * place) % (number + 3)) for place, gap in enumerate(GAPS)]
         is_baseline = only_baselines or number % 3 == 1
         name = f"measure_{number}" if is_baseline else f"{number}_{LONG_NAME}"[:80] if number % 3 else f"team_{number}"

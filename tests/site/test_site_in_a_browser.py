@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matrix import rest
 from site_examples import make, page_of
 
 from harness.site import write_report, write_site
@@ -114,7 +115,7 @@ def test_dots_are_coloured_by_any_hyperparameter_and_tell_their_model(page: Any,
     assert page.inner_text("output >> nth=0").startswith("model_3: gap 0.3000, rank 7 of 8; value 1, rank 1.5")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", rest("dark")])
 def test_a_phone_needs_no_sideways_scrolling_of_the_page(browser: Any, site: Path, scheme: str) -> None:
     page = browser.new_page(viewport={"width": 360, "height": 700}, color_scheme=scheme)
     for name in ("index.html", "submissions/path_norm.html", "tasks/toy.html", "reading.html"):
