@@ -40,6 +40,8 @@ class Software(NamedTuple):
 
 
 class Version(NamedTuple):
+    """A submission as it was handed in."""
+
     name: str
     files: str
     is_baseline: bool = False
@@ -47,6 +49,8 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
+    """Everything that distinguishes two calls."""
+
     version: Version
     task: str
     model: str
@@ -123,11 +127,14 @@ class Row:
     n_stale: int
     n_missing: int
     age: int
+    results: frozenset[tuple[str, str, str, float | None]]  #: task, model, outcome and value of what is recorded
     rank: int | None = None
 
 
 @dataclass
 class Refusal(Exception):
+    """A run must be refused."""
+
     reason: str
 
 
@@ -145,12 +152,14 @@ class Database:
         return [*merged, *(one for one in self.requests if one.merged is None)]
 
     def names(self) -> dict[str, list[Request]]:
+        """Return name -> its requests, oldest first."""
         found: dict[str, list[Request]] = {}
         for one in self.by_age():
             found.setdefault(one.version.name, []).append(one)
         return found
 
     def is_known(self, version: Version, source: str) -> bool:
+        """Return whether the path `source` has been handed in under the version's name."""
         return source in {one.source for one in self.names().get(version.name, [])}
 
     def settle(self, version: Version, source: str, *, given: bool) -> str:
@@ -225,12 +234,14 @@ class Database:
     def _row(self, version: Version, choice: Choice, software: Software, tasks: Tasks, age: int) -> Row:
         on: dict[str, float | None] = {}
         complete, exceeded, n_ok, n_stale, n_missing = True, False, 0, 0, 0
+        results: set[tuple[str, str, str, float | None]] = set()
         for name in sorted(tasks):
             task = tasks[name]
             found = {model: self._record(version, name, model, choice, software, task) for model in task.cells}
             n_stale += sum(one is Stale for one in found.values())
             outcomes = {model: one for model, one in found.items() if isinstance(one, Record)}
             n_missing += len(found) - len(outcomes)
+            results |= {(name, model, one.outcome, one.value) for model, one in outcomes.items()}
             values = {
                 model: one.value for model, one in outcomes.items() if one.outcome == "OK" and one.value is not None
             }
@@ -245,7 +256,10 @@ class Database:
         if total is not None and any(task.hidden for task in tasks.values()):
             total = round(total, 1)
         n_models = sum(len(task.cells) for task in tasks.values())
-        return Row(version, choice, on, total, complete, n_ok, n_models, n_stale, n_missing, age)
+        return Row(
+            version, choice, on, total, complete, n_ok, n_models, n_stale, n_missing, age,
+            frozenset(results),
+        )  # fmt: skip
 
     def _record(
         self, version: Version, task: str, model: str, choice: Choice, software: Software, present: Task
@@ -296,11 +310,36 @@ def _standing(row: Row) -> tuple[bool, bool, float]:
 
 
 def alike(one: str, other: str) -> bool:
+    """Return whether two different names could be mistaken for each other."""
     return one != other and any({one, other} <= group for group in ALIKE)
 
 
 def mistakable(names: Collection[str]) -> list[set[str]]:
+    """Return the groups among names that could be mistaken for each other."""
     return [found for group in ALIKE if len(found := group & set(names)) > 1]
+
+
+def equal(database: Database, tasks: Tasks) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
+    """Return groups of names with the same files, and groups with the same results on all models.
+
+    A group with the same results has at least four different values, a submission that is no measure of the library,
+    and names with different files.
+    """
+    rows = database.rows(tasks)
+    by_files: dict[str, set[str]] = {}
+    by_results: dict[frozenset[tuple[str, str, str, float | None]], set[str]] = {}
+    for row in rows:
+        if not row.version.is_baseline:
+            by_files.setdefault(row.version.files, set()).add(row.version.name)
+        if len({value for *_, value in row.results} - {None}) >= 4:
+            by_results.setdefault(row.results, set()).add(row.version.name)
+    files = [names for names in by_files.values() if len(names) > 1]
+    submissions = {row.version.name for row in rows if not row.version.is_baseline}
+    results = [
+        names for names in by_results.values()
+        if len(names) > 1 and names & submissions and not any(names <= group for group in files)
+    ]  # fmt: skip
+    return {tuple(sorted(names)) for names in files}, {tuple(sorted(names)) for names in results}
 
 
 # Reports of `pgdl ci`
@@ -336,10 +375,7 @@ def report(
     database: Database, tasks: Tasks, base: Mapping[str, str], head: Mapping[str, str], choice: Choice
 ) -> Report:
     """Return a job's report on a change from `base` to `head` (name -> files), after the calls of the job."""
-    before, after = (
-        {row.version.name: row for row in sorted(database.board(tasks, files, choice), key=lambda row: -row.age)}
-        for files in (base, head)
-    )
+    before, after = (_newest(database.board(tasks, files, choice)) for files in (base, head))
     touched = [name for name in sorted(head) if base.get(name) != head[name]]
     gone = [name for name in sorted(base) if name not in head]
     renamed = _renamed({name: head[name] for name in touched if name not in base}, {name: base[name] for name in gone})
@@ -368,3 +404,8 @@ def _renamed(new: Mapping[str, str], gone: Mapping[str, str]) -> dict[str, str]:
         if alike:
             earlier[name] = alike[0]
     return earlier
+
+
+def _newest(rows: Sequence[Row]) -> dict[str, Row]:
+    """Return name -> its most recently requested row."""
+    return {row.version.name: row for row in sorted(rows, key=lambda row: -row.age)}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -35,12 +35,19 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 _NUMBER = re.compile(rb"number = (\d+)")
 
 
-def play(number: int, model: int, data: int, seed: int) -> tuple[str, float | None]:
-    """Return outcome and value of a call of submission `number`; model and data are numbers for their contents."""
+class Played(NamedTuple):
+    """The outcome and the value of a call."""
+
+    outcome: str
+    value: float | None
+
+
+def play(number: int, model: int, data: int, seed: int) -> Played:
+    """Return the outcome of a call of submission `number`; model and data are numbers for their contents."""
     outcome = {2: "EXCEPTION", 3: "TIMEOUT", 4: "INFRA_ERROR"}.get(number % 5, "OK")
     if outcome != "OK" and model % 3 == 0:
-        return outcome, None
-    return "OK", float((7 * number + 13 * model + 5 * data + 3 * seed * model) % 17)
+        return Played(outcome, None)
+    return Played("OK", float((7 * number + 13 * model + 5 * data + 3 * seed * model) % 17))
 
 
 def output_of(task: str) -> str:
@@ -103,11 +110,11 @@ class Stub(Executor):
         call = self.stage.ordered.pop(order)
         number = number_in(call.submission.files.get("complexity.py", b""))
         model, data = self.stage.contents(call.task.name, call.model.id)
-        outcome, value = play(number, model, data, call.configuration.run_seed)
-        output = output_of(call.task.name)
+        played = play(number, model, data, call.configuration.run_seed)
+        message = "" if played.outcome == "OK" else output_of(call.task.name)
         self.stage.made.append(call)
-        message = "" if outcome == "OK" else output
-        result = CallResult(Outcome(outcome), value, message, output_tail=output, call_wall_s=1.0)
+        outcome, output = Outcome(played.outcome), output_of(call.task.name)
+        result = CallResult(outcome, played.value, message, output_tail=output, call_wall_s=1.0)
         return FinishedCall(order, result, self.stage.now(), {}, self.isolation)
 
     def __exit__(self, *exception: object) -> None:
