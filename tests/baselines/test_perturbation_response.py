@@ -48,12 +48,9 @@ def test_constant_and_straight_curves_over_any_range(n, bounds):
         assert gi_score(magnitudes, accuracies, "exact") == pytest.approx(slope / 3)
 
 
-@pytest.mark.parametrize(("n", "pal"), [(11, 55.473684), (51, 54.654244), (100_001, 54.620690)])
-def test_pal_score_of_a_straight_line(n, pal):
-    assert pal_score(np.linspace(0, 1, n), 1 - np.linspace(0, 1, n)) == pytest.approx(pal, abs=1e-6)
-
-
 def test_where_the_pal_score_looks():
+    for n, expected in ((11, 55.473684), (51, 54.654244), (100_001, 54.620690)):
+        assert pal_score(np.linspace(0, 1, n), 1 - np.linspace(0, 1, n)) == pytest.approx(expected, abs=1e-6)
     assert pal_score(np.linspace(0, 1, 11), np.array([0.0, 0.0, *[1.0] * 9])) == 0
     t = np.linspace(0, 1, 100_001)
     assert pal_score(t, np.where(t <= 0.5, 1.0, 0.0)) == pytest.approx(59, abs=0.01)
@@ -61,7 +58,9 @@ def test_where_the_pal_score_looks():
     assert (t.tolist(), cumulative.tolist()) == ([0, 0.5, 1], [0, 0.375, 0.5])
 
 
-def test_early_drops_weigh_most():
+def test_early_drops_weigh_most_on_grids_with_or_without_an_endpoint():
+    assert grid(0, 0.5, 11)[[0, 5, 10]].tolist() == [0, 0.25, 0.5]
+    assert grid(0, 0.5, 10, endpoint=False)[[0, 5, 9]].tolist() == [0, 0.25, 0.45]
     drops = [gi_score(np.linspace(0, 1, 11), 1.0 - (np.arange(11) == i)) for i in range(1, 11)]
     assert drops == sorted(drops, reverse=True)
     t = np.linspace(0, 1, 11)[1:-1]
@@ -86,11 +85,6 @@ def test_exact_is_the_limit_of_finer_grids(accuracies):
     interpolated = np.interp(fine, t, accuracies)
     assert gi_score(t, accuracies, "exact") == pytest.approx(gi_score(fine, interpolated), abs=1e-4)
     assert gi_score(fine, interpolated, "exact") == pytest.approx(gi_score(t, accuracies, "exact"), abs=1e-9)
-
-
-def test_grids():
-    assert grid(0, 0.5, 11)[[0, 5, 10]].tolist() == [0, 0.25, 0.5]
-    assert grid(0, 0.5, 10, endpoint=False)[[0, 5, 9]].tolist() == [0, 0.25, 0.45]
 
 
 @given(st.lists(st.integers(0, 320), min_size=11, max_size=11), st.randoms())
@@ -119,7 +113,6 @@ NAMES = [f"{kind}_l{layer}" for kind, layer in CURVES]
 
 
 def blobs(n=60, features=4, classes=3, seed=0):
-    """Return a network and points of overlapping classes; the network is right about most points."""
     draw = np.random.default_rng(seed)
     labels = np.arange(n) % classes
     centres = draw.normal(size=(classes, features))
@@ -151,7 +144,6 @@ def test_partners_are_uniform(kind, choices):
 
 
 def right_by_numpy(model, sample, kind, layer, share, number):
-    """Return the accuracy on mixtures of the sample's examples with their partners in pass `number`."""
     some, others = partners(sample.labels, kind, stream("partners of mixing", 3, number))
     first, bias, second, shift = model.get_weights()
 
@@ -219,21 +211,20 @@ def test_combinations():
     assert pal["inter_plus_intra_l0"] == pytest.approx((pal["inter_l0"] + pal["intra_l0"]) / 2)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "images", "labels", "gi", "pal", "error"),
-    [
-        (np.eye(2), [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 0, 1, 1], 0, -84, 0),
-        ([[0.0, 0.0, 1.0]] * 2, np.ones((6, 2)), [0, 1] * 3, 1, 0, 1),
-        (np.zeros((2, 4)), np.eye(2)[[0, 1] * 8], [0, 1, 2, 3] * 4, 0.75, -84, 0.75),
-    ],
-    ids=["straight regions: always right", "always another class: never right", "dead: ties go to class 0"],
-)
-def test_networks_of_known_curves(kernel, images, labels, gi, pal, error):
+KNOWN = {
+    "straight regions: always right": (np.eye(2), np.eye(2)[[0, 0, 1, 1]], [0, 0, 1, 1], [0, -84, 0]),
+    "always another class: never right": ([[0.0, 0.0, 1.0]] * 2, np.ones((6, 2)), [0, 1] * 3, [1, 0, 1]),
+    "dead: ties go to class 0": (np.zeros((2, 4)), np.eye(2)[[0, 1] * 8], [0, 1, 2, 3] * 4, [0.75, -84, 0.75]),
+}
+
+
+@pytest.mark.parametrize(("kernel", "images", "labels", "expected"), KNOWN.values(), ids=KNOWN)
+def test_networks_of_known_curves(kernel, images, labels, expected):
     model, data = dense(np.eye(2), kernel), dataset(images, labels)
     with sharing():
         for name in NAMES:
             found = [value(f"{prefix}_{name}", model, data) for prefix in ("gi", "pal", "pr_mean_error")]
-            assert found == pytest.approx([gi, pal, error])
+            assert found == pytest.approx(expected)
 
 
 def test_two_examples_are_enough_and_a_rare_class_keeps_its_partners_in_a_small_sample():
