@@ -246,7 +246,7 @@ def test_estimates_are_those_of_the_whole_grid_but_few_margins_are_asked_for(bla
         for radius in (1, 2):
             grid = whole[:, 6 - 3 * radius : 7 + 3 * radius, 6 - 3 * radius : 7 + 3 * radius]
             found, expected = estimates_of(part, radius, generator), make(radius).estimates(grid)
-            for name in ("losses", "moved_losses", "densities"):
+            for name in ("losses", "moved_losses", "weighted_losses"):
                 np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
