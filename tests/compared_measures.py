@@ -13,9 +13,9 @@ import baselines
 FAMILIES = Path(__file__).parent / "baselines"
 
 #: Files whose tests treat all measures alike; their comparisons do not count.
-GENERAL = {"test_every_measure.py", "test_shared_work.py", "test_memory.py", "test_families.py"}
+GENERAL = {"test_every_measure.py", "test_shared_work.py", "test_families.py"}
 
-#: Suffixes of measures with other spectral norms of convolutions: test_spectral_norms.py compares the norms, and it is
+#: Suffixes of measures with other spectral norms of convolutions: test_spectra.py compares the norms, and it is
 #: enough if a test compares the measure without the suffix.
 VARIANTS = ("_fft", "_op")
 

@@ -1,5 +1,7 @@
 """Tests of `Network`, the graph that measures read: it is the model's function, also if folded or run in parts."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -55,10 +57,6 @@ def nested():
     return with_random_weights(tf.keras.Model(source, layers.Dense(3)(layers.Flatten()(flow))))
 
 
-def residual_weights(network):
-    return [affine(node)[0] for node in network.nodes if node.kind == "BatchNormalization"]
-
-
 MODELS = {
     "residual": residual,
     "folded backward": lambda: chain(
@@ -80,7 +78,8 @@ MODELS = {
         layers.BatchNormalization(), shape=(8, 8, 2),
     ),
     "folded into what is behind": lambda: chain(
-        layers.BatchNormalization(), layers.ReLU(), layers.Conv2D(4, 3, padding="same", groups=2), layers.ELU(),
+        layers.BatchNormalization(), layers.Dense(4, "elu"), layers.BatchNormalization(),
+        layers.Conv2D(4, 3, padding="same", groups=2), layers.ELU(),
         layers.BatchNormalization(), layers.SeparableConv2D(3, 2, padding="same"), layers.ELU(),
         layers.BatchNormalization(), layers.Conv2DTranspose(3, 2), layers.ELU(), layers.BatchNormalization(),
         layers.DepthwiseConv2D(2, depth_multiplier=2), layers.ELU(), layers.BatchNormalization(), shape=(6, 6, 4),
@@ -124,21 +123,19 @@ def test_it_is_the_same_function_as_it_is_and_folded_where_no_scale_is_left(name
     for one in (nodes, folded):
         found = Network(one).outputs(inputs)[0]
         assert centred(found) == pytest.approx(centred(logits(model, inputs)), abs=1e-3, rel=1e-4)
-    assert all(np.abs(left) == pytest.approx(1) for left in residual_weights(folded))
+    left = [affine(node)[0] for node in folded.nodes if node.kind == "BatchNormalization"]
+    assert all(np.abs(scale) == pytest.approx(1) for scale in left)
     if name in ("residual", "folded backward", "folded forward", "folded at the input", "sequence"):
         assert not {"BatchNormalization", "Dropout", "Identity"} & {node.kind for node in folded.nodes}
 
 
-@pytest.mark.parametrize(
-    "middle",
-    [
-        [layers.BatchNormalization(axis=1, name="norm")],
-        [layers.ELU(), layers.BatchNormalization(name="norm"), layers.Softmax()],
-    ],
-)
-def test_one_that_cannot_be_folded_is_refused_by_name(middle):
-    with pytest.raises(MeasureUnavailable, match=r"layer norm \(BatchNormalization\) cannot be folded into weights"):
-        fold_scales(read_nodes(chain(layers.Conv2D(4, 3), *middle)))
+def test_one_that_cannot_be_folded_is_refused_by_name():
+    between = [layers.ELU(), layers.BatchNormalization(name="norm"), layers.Softmax()]
+    for middle in ([layers.BatchNormalization(axis=1, name="norm")], between):
+        with pytest.raises(
+            MeasureUnavailable, match=r"layer norm \(BatchNormalization\) cannot be folded into weights"
+        ):
+            fold_scales(read_nodes(chain(layers.Conv2D(4, 3), *middle)))
 
 
 BETWEEN = {"nothing": [], "ReLU": [layers.ReLU], "ReLU and pooling": [layers.ReLU, layers.MaxPooling2D]}
@@ -147,8 +144,8 @@ BETWEEN = {"nothing": [], "ReLU": [layers.ReLU], "ReLU and pooling": [layers.ReL
 @pytest.mark.rest
 @pytest.mark.parametrize(
     ("before", "between", "behind"),
-    [(before, "nothing", behind) for before in WEIGHT_LAYERS for behind in WEIGHT_LAYERS]
-    + [(before, between, "convolution") for before in WEIGHT_LAYERS for between in BETWEEN if between != "nothing"],
+    [("convolution", "nothing", behind) for behind in WEIGHT_LAYERS if behind != "convolution"]
+    + [(before, between, "convolution") for before in WEIGHT_LAYERS for between in BETWEEN],
 )
 def test_folding_undoes_a_change_of_scale(before, between, behind):
     """One layer's kernel and bias are 7 times as large, and the statistics of its normalization are adapted."""
@@ -157,28 +154,14 @@ def test_folding_undoes_a_change_of_scale(before, between, behind):
         norm = layers.BatchNormalization(epsilon=1e-3 * scale**2)
         middle = [kind() for kind in BETWEEN[between]]
         model = chain(WEIGHT_LAYERS[before](), *middle, norm, WEIGHT_LAYERS[behind](), shape=(12, 12, 4))
-        model.layers[0].set_weights(scaled(model.layers[0], scale))
+        *others, kernel, bias = model.layers[0].get_weights()  # of several kernels, the last is scaled
+        model.layers[0].set_weights([*others, scale * kernel, scale * bias])
         gamma, beta, mean, variance = norm.get_weights()
         norm.set_weights([gamma, beta, scale * mean, scale**2 * variance])
         return [array for node in fold_scales(read_nodes(model)).nodes if node.has_kernel for array in node.weights]
 
     for one, other in zip(kernels(1.0), kernels(7.0), strict=True):
         assert one == pytest.approx(other, rel=1e-3, abs=1e-3)
-
-
-@pytest.mark.parametrize("behind", WEIGHT_LAYERS)
-def test_folding_into_what_is_behind_leaves_the_function(behind):
-    model = chain(layers.ELU(), layers.BatchNormalization(), WEIGHT_LAYERS[behind](), shape=(5, 5, 4))
-    inputs = np.random.default_rng(1).normal(size=(3, 5, 5, 4)).astype(np.float32)
-    nodes = fold_scales(read_nodes(model))
-    assert centred(Network(nodes).outputs(inputs)[0]) == pytest.approx(centred(logits(model, inputs)), rel=1e-4)
-    assert all(np.abs(left) == pytest.approx(1) for left in residual_weights(nodes))
-
-
-def scaled(layer, scale):
-    """Return a layer's weights with its output multiplied by `scale`; if it has several kernels, the last is scaled."""
-    *others, kernel, bias = layer.get_weights()
-    return [*others, scale * kernel, scale * bias]
 
 
 def test_intermediate_outputs_are_those_of_the_models_layers():
@@ -216,6 +199,11 @@ Doubled.__name__ = "Dense"
 
 def regularizer(weights):
     return tf.reduce_sum(weights)
+
+
+def relu(values):
+    """A function that has the name of a Keras activation."""
+    return tf.square(tf.nn.relu(values))
 
 
 def used_twice():
@@ -264,20 +252,6 @@ def test_what_cannot_be_looked_at_is_named(make, reason):
         read_nodes(make())
 
 
-def test_a_subclass_that_computes_the_same_counts_as_the_layer():
-    class Called(layers.Dense):
-        def __call__(self, *arguments, **named):
-            return super().__call__(*arguments, **named)
-
-    Called.__name__ = "Dense"
-    assert [node.kind for node in read_nodes(chain(Called(4))).nodes] == ["Dense", "Flatten", "Dense"]
-
-
-def relu(values):
-    """A custom layer that has the same name as a Keras layer."""
-    return tf.square(tf.nn.relu(values))
-
-
 #: Activations, and the nodes that they become: a class, and the name of the function if it is Keras' own.
 ACTIVATIONS = {
     "Keras' own": (lambda: "leaky_relu", ("Activation", "leaky_relu")),
@@ -302,10 +276,10 @@ def test_activations_however_they_are_given(make, expected, is_fused):
     np.testing.assert_allclose(network.outputs(inputs)[0], answers, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("make", [lambda: "softmax", lambda: tf.nn.softmax, layers.Softmax])
-def test_a_softmax_at_the_end_is_left_out_however_it_is_given(make):
-    model = sequential((4,), layers.Dense(3, activation=make()))
-    assert [node.kind for node in read_nodes(model).nodes] == ["Dense"]
+def test_a_softmax_at_the_end_is_left_out_however_it_is_given():
+    for softmax in ("softmax", tf.nn.softmax, layers.Softmax()):
+        model = sequential((4,), layers.Dense(3, activation=softmax))
+        assert [node.kind for node in read_nodes(model).nodes] == ["Dense"], softmax
 
 
 CHANNELS_FIRST = {
@@ -331,7 +305,12 @@ def test_channels_in_front_are_moved_to_the_end(make, shape):
     assert place in network.nodes_of(0)
 
 
-def test_matrices_of_kernels():
+def test_nodes_of_layers_and_matrices_of_kernels():
+    """A fused activation has its own node; layers without effect have no node."""
+    model = chain(layers.Conv2D(3, 3, activation="relu"), layers.Dropout(0.5), layers.BatchNormalization())
+    network = Network(read_nodes(model))
+    kinds = [[network.nodes[place].kind for place in network.nodes_of(number)] for number in range(4)]
+    assert kinds == [["Conv2D", "Activation"], ["BatchNormalization"], ["Flatten"], ["Dense"]]
     model = chain(layers.Conv2D(4, 3), layers.DepthwiseConv2D(2, depth_multiplier=2), layers.Conv2DTranspose(5, 2))
     conv, depthwise, transposed, dense = Network(read_nodes(model)).kernels
     assert (conv.matrix.shape, dense.matrix.shape) == ((18, 4), (5 * 16, 3))
@@ -343,16 +322,11 @@ def test_restoring_undoes_changes_and_the_model_is_never_changed():
     model = t1()
     before = [array.copy() for array in model.get_weights()]
     network = Network(read_nodes(model))
-
-    def fail_half_way():
-        with network.restoring():
-            for variable in network.variables:
-                variable.assign(variable + 1)
-            assert np.array_equal(network.variables[0].numpy(), before[0] + 1)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail_half_way()
+    with contextlib.suppress(KeyboardInterrupt), network.restoring():
+        for variable in network.variables:
+            variable.assign(variable + 1)
+        assert np.array_equal(network.variables[0].numpy(), before[0] + 1)
+        raise KeyboardInterrupt
     assert all(map(np.array_equal, before, [variable.numpy() for variable in network.variables]))
     assert all(map(np.array_equal, before, model.get_weights()))
 
@@ -387,53 +361,35 @@ def test_the_input_is_a_position_and_training_settings_are_not_made_anew():
 def attention(*positional, window=None, **named):
     """A network with an attention layer, called with the tensors of these names: `left`, `right` or `mask`."""
     source = tf.keras.Input((6, 4))
-    tensors = {
-        "left": layers.Dense(5)(source),
-        "right": layers.LayerNormalization()(source),
-        "mask": layers.Dense(6)(source),
-    }
+    made = {"left": layers.Dense(5), "right": layers.LayerNormalization(), "mask": layers.Dense(6)}
+    tensors = {name: layer(source) for name, layer in made.items()}
     named = {name: tensors.get(value, value) for name, value in named.items()}
     attend = layers.MultiHeadAttention(2, 3, name="heads", sliding_window=window)
     flow = attend(*[tensors[name] for name in positional], **named)
     return with_random_weights(tf.keras.Model(source, layers.Dense(3)(layers.GlobalAveragePooling1D()(flow))))
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"value": "right"},
-        {"value": "right", "key": "left", "use_causal_mask": True},
-        {"key": "left", "value": "right"},
-        {"value": "left", "use_causal_mask": True},
-        {"value": "right", "window": 2},
-        {"value": "right", "window": 3, "use_causal_mask": True},
-    ],
-)
+OF_RIGHT, CAUSAL = {"value": "right"}, {"use_causal_mask": True}
+OPTIONS = [{}, {"key": "left"} | CAUSAL, {"window": 2}, {"window": 3} | CAUSAL]
+
+
+@pytest.mark.parametrize("given", [OF_RIGHT | options for options in OPTIONS])
 def test_an_attention_is_four_dense_layers_and_what_lies_between(given):
     model = attention("left", **given)
     network = Network(read_nodes(model))
     inputs = np.random.default_rng(0).normal(size=(5, 6, 4)).astype(np.float32)
     np.testing.assert_allclose(network.outputs(inputs)[0], model(inputs), rtol=1e-4, atol=1e-5)
     names = [network.nodes[place].name for place in network.weight_nodes]
-    assert [name for name in names if name.startswith("heads")] == [
-        f"heads {part}" for part in ("query", "key", "value", "output")
-    ]
-
-
-RECURRENT = {
-    "LSTM": lambda: layers.LSTM(5),
-    "GRU": lambda: layers.GRU(5),
-    "SimpleRNN": lambda: layers.SimpleRNN(5, activation="relu"),
-    "Bidirectional": lambda: layers.Bidirectional(layers.LSTM(3)),
-    "ConvLSTM1D": lambda: layers.ConvLSTM1D(3, 2),
-}
+    heads = [f"heads {part}" for part in ("query", "key", "value", "output")]
+    assert [name for name in names if name.startswith("heads")] == heads
 
 
 @pytest.mark.rest
-@pytest.mark.parametrize("kind", RECURRENT)
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "SimpleRNN", "Bidirectional", "ConvLSTM1D"])
 def test_recurrent_layers_run_and_their_weights_are_refused_by_name(kind):
     shape = (6, 4, 2) if kind == "ConvLSTM1D" else (6, 4)
-    model = chain(RECURRENT[kind](), shape=shape)
+    sizes = {"ConvLSTM1D": (3, 2), "Bidirectional": (layers.LSTM(3),)}.get(kind, (5,))
+    model = chain(getattr(layers, kind)(*sizes), shape=shape)
     model.layers[0].name = "memory"
     network = Network(read_nodes(model))
     inputs = np.random.default_rng(0).normal(size=(5, *shape)).astype(np.float32)
@@ -441,11 +397,3 @@ def test_recurrent_layers_run_and_their_weights_are_refused_by_name(kind):
     for look in (lambda: network.weight_nodes, lambda: network.kernels, lambda: network.variables):
         with pytest.raises(MeasureUnavailable, match=rf"weights of layer memory \({kind}\)"):
             look()
-
-
-def test_nodes_of_layers():
-    """A fused activation has its own node; layers without effect have no node."""
-    model = chain(layers.Conv2D(3, 3, activation="relu"), layers.Dropout(0.5), layers.BatchNormalization())
-    network = Subject(model, None).network
-    kinds = [[network.nodes[place].kind for place in network.nodes_of(number)] for number in range(4)]
-    assert kinds == [["Conv2D", "Activation"], ["BatchNormalization"], ["Flatten"], ["Dense"]]

@@ -1,5 +1,7 @@
 """Tests of inputs that every measure refuses, of inputs that only some measures refuse, and of wrong parameters."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,7 +11,6 @@ from small_networks import dataset, dense, gaussian, layers, sequential, t1
 import baselines
 from baselines import MEASURES, MeasureUnavailable
 from baselines.core.measure import Need
-from baselines.network import read_nodes
 from baselines.sharpness import box, scales
 
 #: Measures that look at more than what the outputs of a network are.
@@ -36,21 +37,18 @@ def data():
 
 
 def said(message):
-    """Return the text that `values` shows in place of a value if a measure refuses."""
     return repr(MeasureUnavailable(message))
 
 
 @pytest.mark.rest
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(("bad", "nested"), [(np.nan, False), (np.inf, True)])
 def test_weights_that_are_not_finite_are_refused_by_all(bad, nested, data):
     model = small(nested=nested)
     weights = model.get_weights()
     weights[3][1] = bad
     model.set_weights(weights)
-    assert set(values(model, data).values()) == {
-        said(f"needs finite weights, which layer {model.layers[2].name} lacks")
-    }
+    refusal = said(f"needs finite weights, which layer {model.layers[2].name} lacks")
+    assert set(values(model, data).values()) == {refusal}
 
 
 def test_initial_weights_that_are_missing_or_not_finite_are_refused_before_any_search(data, monkeypatch):
@@ -69,17 +67,10 @@ def test_one_logit_is_enough_for_what_does_not_need_logits_of_classes(data):
     found = values(small(outputs=1), data)
     refused = {name for name, value in found.items() if isinstance(value, str)}
     assert refused - NEED_LARGE_LAYERS == OF_CLASSES
-    assert {found[name] for name in OF_CLASSES} == {said("needs a logit for each of two classes or more, found 1")}
-    with pytest.raises(MeasureUnavailable, match="of two classes or more, found 1"):
-        baselines.load("input_jacobian_norm:outputs=probabilities")(small(outputs=1), data)
-
-
-def test_a_model_within_a_model_is_taken_apart_as_if_its_layers_were_the_models_own():
-    one, other = (read_nodes(small(nested=nested)) for nested in (False, True))
-    assert one.layers == other.layers
-    for node, same in zip(one.nodes, other.nodes, strict=True):
-        assert (node.kind, node.sources) == (same.kind, same.sources)
-        assert all(map(np.array_equal, node.weights, same.weights))
+    probabilities = "input_jacobian_norm:outputs=probabilities"
+    found |= values(small(outputs=1), data, [probabilities])
+    refusal = said("needs a logit for each of two classes or more, found 1")
+    assert {found[name] for name in [*OF_CLASSES, probabilities]} == {refusal}
 
 
 def test_a_model_without_a_graph_of_layers_is_refused_by_all_but_those_of_arrays(data):
@@ -107,21 +98,16 @@ def test_a_network_without_weight_layers_is_refused(name, data):
         baselines.load(name)(model, data)
 
 
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        (lambda data: data.take(0), "expected examples, found none"),
-        (lambda data: data.batch(20), r"found labels \(20,\)"),
-        (lambda data: data.map(lambda image, label: (image, tf.one_hot(label, 3))), r"found labels \(3,\)"),
-        (
-            lambda data: data.map(lambda image, label: (image, label / 2)),
-            r"example 1: expected a whole number as its label, found 0\.5",
-        ),
-    ],
-)
-def test_data_of_another_form_are_refused_in_one_line(change, found, data):
-    with pytest.raises(ValueError, match=rf"^dataset: .*{found}"):
-        baselines.load("inverse_margin")(small(), change(data))
+def test_data_of_another_form_are_refused_in_one_line(data):
+    halved = data.map(lambda image, label: (image, label / 2))
+    for other, found in (
+        (data.take(0), "expected examples, found none"),
+        (data.batch(20), r"found labels \(20,\)"),
+        (data.map(lambda image, label: (image, tf.one_hot(label, 3))), r"found labels \(3,\)"),
+        (halved, r"example 1: expected a whole number as its label, found 0\.5"),
+    ):
+        with pytest.raises(ValueError, match=rf"^dataset: .*{found}"):
+            baselines.load("inverse_margin")(small(), other)
 
 
 def test_labels_that_are_no_class_are_refused_with_the_example(data):
@@ -156,12 +142,8 @@ def test_a_value_that_is_no_number_is_refused_with_what_came_out(data):
         baselines.load("geometric_complexity")(model, data)
 
 
-def no_hidden_layer():
-    return dense([[1.0, -1.0], [0.0, 0.0]])
-
-
-def dead():
-    return dense(np.zeros((2, 3)), np.zeros((3, 2)))
+no_hidden_layer = functools.partial(dense, [[1.0, -1.0], [0.0, 0.0]])
+dead = functools.partial(dense, np.zeros((2, 3)), np.zeros((3, 2)))
 
 
 def image(*parts, shape=(4, 4, 1)):
@@ -196,7 +178,6 @@ def skipped(source):
 
 
 def labelled(*labels):
-    """A dataset with these labels (at most three); the points are fixed."""
     return dataset([[1.0, 0.0], [3.0, 1.0], [-7.0, 2.0]][: len(labels)], labels)
 
 
@@ -217,7 +198,6 @@ NOT_LINEAR = "needs a hidden layer that is not linear"
 BENT = r"linear in pieces, unlike layer bent.* \(Activation\)"
 NO_PATHS = "needs paths of weights alone: layer gate"
 SIGNED = r"needs paths of weights alone: layer signed .* has signs of its own"
-ALIKE = "needs a layer with eigenvalues that are not all equal"
 NO_COLOURS = "needs images with 1, 3 or 4 channels"
 
 #: Measures, a network and its data, and the reason for which the measures refuse.
@@ -231,10 +211,7 @@ REFUSALS = [
     ("kv_margin", t1, labelled(0, 1), "a class with two examples"),
     ("kv_margin kv_gn_margin", small, images_of(6, 6, 1, scale=1e30), "needs representations whose squares are finite"),
     ("davies_bouldin_index dbi_mixup gi_inter_l0 gi_inter_l1 ntk_alignment", t1, labelled(0, 0, 0), TWO_CLASSES),
-    ("gi_inter_l0 gi_inter_l1", t1, labelled(1), TWO_CLASSES),
     ("mixup_error manifold_mixup_error gi_intra_l0 gi_intra_l1", t1, labelled(0, 1), TWO_OF_A_CLASS),
-    ("gi_intra_l0 gi_intra_l1", t1, labelled(0), TWO_OF_A_CLASS),
-    ("manifold_mixup_error", vectors, SAME, NOT_LINEAR),
     ("manifold_mixup_error", lambda: vectors(layers.ReLU()), SAME, NOT_LINEAR),
     ("manifold_mixup_error", lambda: vectors(layers.Dense(5)), SAME, NOT_LINEAR),
     ("manifold_mixup_error", lambda: vectors(layers.Dropout(0.5), layers.Flatten()), SAME, NOT_LINEAR),
@@ -262,7 +239,6 @@ REFUSALS = [
         "needs two training examples",
     ),
     ("marginal_likelihood_bound", t1, dataset(np.zeros((5, 2)), np.zeros(5)), "outputs are finite and not all 0"),
-    ("tic_trace", lambda: dense([[60.0, -60.0], [0, 0]]), labelled(1, 1), "wrong beyond doubt"),
     ("tic_trace", lambda: dense([[1e4, -1e4], [0, 0]]), labelled(1, 1), "wrong beyond doubt"),
     (
         "fisher_trace", lambda: image(layers.Conv2DTranspose(2, 3, name="odd")), images_of(4, 4, 1),
@@ -284,14 +260,9 @@ REFUSALS = [
     ),
     ("path_norm", lambda: dense(np.eye(2), np.eye(2), activation="log_sigmoid"), None, "activations that are positive"),
     (OF_SPECTRA, t1, None, "needs a layer with 8 eigenvalues, which"),
-    (OF_SPECTRA, lambda: dense(np.zeros((7, 12))), None, "needs a layer with 8 eigenvalues, which"),
     ("rand_distance:min_eigenvalues=1", lambda: dense(DRAWN[:, :1]), None, "of several input and output channels"),
-    ("alpha", lambda: dense(np.eye(20)), None, ALIKE),
-    ("alpha", lambda: dense(np.linalg.qr(DRAWN)[0]), None, ALIKE),
-    ("alpha", lambda: dense(np.diag([3.0] + [0.0] * 19)), None, ALIKE),
-    ("alpha", lambda: dense(1e-4 * DRAWN), None, ALIKE),
+    ("alpha", lambda: dense(np.eye(20)), None, "needs a layer with eigenvalues that are not all equal"),
     (f"augmentation_robustness_penalty {OF_COLOURS}", lambda: image(shape=(8, 8, 2)), images_of(8, 8, 2), NO_COLOURS),
-    (f"augmentation_robustness_penalty {OF_COLOURS}", lambda: image(shape=(8, 8, 5)), images_of(8, 8, 5), NO_COLOURS),
     ("augmentation_robustness_penalty", lambda: image(shape=(1, 8, 3)), images_of(1, 8, 3), NO_COLOURS),
     ("augmentation_robustness_penalty", lambda: image(shape=(8, 8)), images_of(8, 8), NO_COLOURS),
 ]  # fmt: skip
@@ -313,7 +284,6 @@ def test_a_measure_refuses_what_it_lacks(name, make, data, reason):
         ("cna_margin:space=odds", "space: expected probabilities or logits, found odds"),
         ("cna_margin:statistic=min", "statistic: expected max or p10, found min"),
         ("davies_bouldin_index:layer=5", "layer: expected initial or a number from 0 to 4, found 5"),
-        ("davies_bouldin_index:layer=-1", "layer: expected initial or a number from 0 to 4, found -1"),
         ("davies_bouldin_index:layer=last", "layer: expected initial or a number from 0 to 4, found last"),
         ("fisher_trace:label=other", "label: expected true or model"),
         ("gi_intra_l0:method=simpson", "expected trapezoid or exact, found simpson"),
@@ -321,8 +291,6 @@ def test_a_measure_refuses_what_it_lacks(name, make, data, reason):
         ("gi_rotation:n_alphas=1", "n_alphas: expected 2 or more, found 1"),
         ("kv_gn_margin:statistic=max", "statistic: expected median or mean"),
         ("kv_margin:layer=2nd", "layer: expected 1st or 8th"),
-        ("kv_margin:statistic=max", "statistic: expected median or mean"),
-        ("kv_margin_authors:layer=2nd", "layer: expected 1st or 8th"),
         ("layer_margin_winner:data=plain", "data: expected augmented or mixup"),
         ("log_prod_of_spec_fft:fft_size=image", "fft_size: expected layer or dataset, found image"),
         ("neg_output_margin:percentile_method=nearest", "percentile_method: expected kth or linear, found nearest"),

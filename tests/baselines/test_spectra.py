@@ -1,30 +1,24 @@
-"""Tests of spectra of weights: laws in closed form, random matrices, and recorded values of WeightWatcher 0.7.7."""
+"""Tests of spectra of weights, with recorded values of WeightWatcher 0.7.7, and of spectral norms of convolutions."""
 
 import inspect
+import itertools
 import math
 
 import numpy as np
+import peer_networks
 import pytest
 import tensorflow as tf
-from peer_networks import drawn, network
-from scipy.stats import kstest, pareto
-from small_networks import dense, layers, sequential, t1
+from peer_networks import drawn
+from small_networks import dense, gaussian, layers, sequential, t1
 
 import baselines
 from baselines.core.subject import Subject
-from baselines.norm import random_spectra
+from baselines.norm import operator_norm
 from baselines.norm.correlation import counted_layers
-from baselines.norm.heavy_tail import fit_power_law, spectra
+from baselines.norm.heavy_tail import fit_power_law
+from baselines.norm.spectral import singular_values, squared_fourier_norms, squared_matrix_norms, squared_operator_norms
 
-distance, soft_rank = map(baselines.load, ("rand_distance", "mp_soft_rank"))
-RNG = np.random.default_rng(0)
-
-
-@pytest.mark.parametrize("shape", [(600, 200), (100, 500), (400, 380)])
-def test_random_matrices(shape):
-    kernel = RNG.normal(size=shape)
-    assert soft_rank(dense(kernel), None) == pytest.approx(1, abs=0.06)
-    assert -0.02 < distance(dense(kernel), None) <= 0
+distance, soft_rank, alpha = map(baselines.load, ("rand_distance", "mp_soft_rank", "alpha"))
 
 
 def test_square_matrices_have_a_quarter_circle_whose_radius_stays_2():
@@ -33,34 +27,12 @@ def test_square_matrices_have_a_quarter_circle_whose_radius_stays_2():
     assert soft_rank(dense(np.diag([3.0] + [0.0] * 19)), None) == pytest.approx(0.026661, abs=1e-5)
 
 
-def test_a_spike_rises_above_the_bulk():
-    kernel = RNG.normal(size=(300, 200))
-    left, right = (np.linalg.qr(RNG.normal(size=(n, 1)))[0] for n in kernel.shape)
-    spiked = kernel + 300 * left @ right.T
-    largest = np.linalg.svd(spiked, compute_uv=False)[0] ** 2
-    edge = (math.sqrt(300) + math.sqrt(200)) ** 2
-    assert soft_rank(dense(spiked), None) == pytest.approx(edge / largest, rel=0.05)
-    assert distance(dense(spiked), None) < distance(dense(kernel), None) - 0.1
-
-
-@pytest.mark.parametrize("measure", [distance, soft_rank])
-def test_scale_does_not_matter(measure):
-    first, second = RNG.normal(size=(20, 15)) * np.arange(1, 16), RNG.normal(size=(15, 12))
-    expected = measure(dense(first, second), None)
-    assert measure(dense(7 * first, second / 3), None) == pytest.approx(expected, rel=1e-4)
-    assert measure(dense(first, second), None) == expected
-
-
-def test_equal_weights_in_any_order_are_the_same_matrix():
-    constant = np.ones((12, 12))
-    assert distance(dense(constant), None, min_eigenvalues=1) == pytest.approx(0, abs=1e-4)
-
-
 def test_layers_of_one_channel_do_not_count_because_every_order_has_their_spectrum():
     """An example is the first convolution of grey images. Rounding once made the distance of such a layer NaN."""
-    kernel = RNG.normal(size=(192, 12)) * np.exp(RNG.normal(size=12))
+    rng = np.random.default_rng(0)
+    kernel = rng.normal(size=(192, 12)) * np.exp(rng.normal(size=12))
     grey = sequential((6, 6, 1), layers.Conv2D(12, 3, use_bias=False), layers.Flatten(), layers.Dense(12))
-    grey.set_weights([RNG.normal(size=(3, 3, 1, 12)), kernel, np.zeros(12)])
+    grey.set_weights([rng.normal(size=(3, 3, 1, 12)), kernel, np.zeros(12)])
     alone = distance(dense(kernel), None, n_draws=20)
     assert alone < -0.05
     assert distance(grey, None, n_draws=20) == pytest.approx(alone, rel=0.05)
@@ -75,28 +47,10 @@ def test_weights_of_a_convolution_are_permuted_at_each_place_of_its_window():
     assert distance(model, None, n_draws=20) == pytest.approx(alone, rel=0.15)
 
 
-alpha, weighted_alpha, log_alpha_norm = map(baselines.load, ("alpha", "weighted_alpha", "log_alpha_norm"))
-
-
 def test_two_values():
     """Values 1 and e: alpha is 1 + (2 - 1) / ln e = 2. Below e, the law has the share 1 - 1/e, and the data 1/2."""
     fit = fit_power_law(np.array([math.e, 1.0]))
     assert fit == pytest.approx((2, 1, 1 / 2 - math.exp(-1)), rel=1e-9)
-
-
-@pytest.mark.parametrize("exponent", [1.5, 2.5, 6])
-def test_draws_from_a_pareto_law(exponent):
-    draws = pareto(exponent - 1, scale=0.3).rvs(3000, random_state=1)
-    fit = fit_power_law(draws)
-    tail = draws[draws >= fit.x_min]
-    assert fit.alpha == pytest.approx(1 + 1 / np.mean(np.log(tail / fit.x_min)), rel=1e-9)
-    assert fit.alpha == pytest.approx(exponent, abs=4 * (exponent - 1) / math.sqrt(len(tail)))
-    statistic = kstest(tail, pareto(fit.alpha - 1, scale=fit.x_min).cdf).statistic  # both sides of each step
-    assert fit.distance == pytest.approx(statistic, abs=1.1 / len(tail))
-
-
-def test_few_eigenvalues_are_enough_if_asked_for():
-    assert alpha(t1(), None, min_eigenvalues=2) > 1
 
 
 def test_layers_without_a_power_law_do_not_count():
@@ -107,56 +61,15 @@ def test_layers_without_a_power_law_do_not_count():
     kernel = rng.normal(size=(20, 20))
     for without in (np.eye(20), rotation, single, tiny):
         assert alpha(dense(without, kernel), None) == pytest.approx(alpha(dense(kernel), None), rel=1e-4)
+    assert alpha(t1(), None, min_eigenvalues=2) > 1, "few are enough if asked for"
 
 
 # WeightWatcher's values were recorded with torch 2.13, by `WeightWatcher(model).analyze(mp_fit=True, randomize=True)`
 # and `get_summary()`, otherwise with defaults, for a sequence of `torch.nn.Linear` and `Conv2d` with the kernels of
 # these networks. For the networks in Keras 3.15, normalization included, WeightWatcher gave the same values to 1e-14.
 
-#: By network and layer its alpha, log_norm, log_spectral_norm, stable_rank and mp_softrank. It leaves out the last
-#: layer of the MLP, which has 5 eigenvalues.
-OF_LAYERS = {
-    "mlp": [
-        (2.37975, 2.34860, 1.52679, 6.63451, 0.34892),
-        (1.78348, 1.99930, 0.99080, 10.19773, 0.87705),
-        (2.92496, 1.59270, 0.98819, 4.02264, 0.35288),
-        (1.74481, 1.19593, 0.82375, 2.35601, 0.36395),
-    ],
-    "vgg": [
-        (2.08601, 1.07637, 0.63226, 2.78043, 0.42415),
-        (3.73287, 1.39935, 0.23121, 14.72782, 0.40203),
-        (3.74869, 0.99891, -0.22044, 16.5708, 0.49929),
-        (2.01523, 1.91423, 1.01012, 8.01878, 0.65137),
-        (1.74147, 1.53444, 1.13130, 2.53013, 0.36296),
-    ],
-    "vgg_bn": [
-        (2.93960, 1.17758, 0.46903, 5.11154, 0.26456),
-        (1.58915, 1.56158, 0.41595, 13.98383, 0.24985),
-        (2.04336, 1.64789, 0.56111, 12.21192, 0.17140),
-        (1.69955, 1.89964, 0.94907, 8.92423, 0.44098),
-        (1.31186, 1.53214, 1.03875, 3.11450, 0.18777),
-    ],
-    "nin": [
-        (2.55705, 1.30299, 0.47107, 6.79085, 0.12503),
-        (1.94821, 1.66428, 1.14321, 3.31944, 0.46771),
-        (1.59504, 1.20273, 0.73409, 2.94199, 0.41080),
-        (2.41666, 1.41531, 0.04586, 23.4122, 0.38892),
-        (1.45152, 1.03128, 0.44500, 3.85721, 0.65610),
-        (1.31594, 1.06516, 0.61592, 2.81347, 0.84789),
-    ],
-    "resnet": [
-        (2.42035, 1.14277, 0.58093, 3.64619, 0.21405),
-        (3.91804, 0.78329, -0.31326, 12.48957, 0.71292),
-        (2.88698, 1.11418, 0.07187, 11.02311, 0.62483),
-        (4.43949, 1.39457, 0.27214, 13.25655, 0.35803),
-        (1.91924, 1.35856, -0.06541, 26.54457, 0.61603),
-        (1.84899, 1.46633, 0.89783, 3.70247, 1.04527),
-        (1.53976, 1.69052, 1.44937, 1.74239, 0.20576),
-    ],
-}
-
-#: Its summary: alpha, alpha_weighted, log_alpha_norm and mp_softrank; and its mean rand_distance of 100 permutations,
-#: with the standard error, where the layer of one channel, 0 or NaN, is left out.
+#: By network its summary: alpha, alpha_weighted, log_alpha_norm and mp_softrank; and its mean rand_distance of 100
+#: permutations, with the standard error, where the layer of one channel, 0 or NaN, is left out.
 OF_NETWORKS = {
     "mlp": ((2.208248, 2.432033, 2.789465, 0.485699), 0.10508, 0.00070),
     "vgg": ((2.664855, 1.072278, 1.456940, 0.467960), 0.08406, 0.00067),
@@ -167,66 +80,12 @@ OF_NETWORKS = {
 SUMMARY = [baselines.load(name) for name in ("alpha", "weighted_alpha", "log_alpha_norm", "mp_soft_rank")]
 
 
-def exponent_by_the_page(kernel):
-    """Return a layer's exponent and largest eigenvalue, computed only from the formulas on the page of `alpha`."""
-    places = kernel.reshape(-1, *kernel.shape[-2:]).astype(float) / (2**0.5 if kernel.ndim == 4 else 1)
-    eigenvalues = np.sort([one**2 for place in places for one in np.linalg.svd(place, compute_uv=False)])
-    x = eigenvalues[eigenvalues > 1e-5]
-    fits = []
-    for s in range(len(x) - 1):
-        tail, n = x[s:], len(x) - s
-        if len(x) < 20 and n < 8 and s > 0:
-            break
-        alpha = 1 + (n - (len(x) < 20)) / np.log(tail / tail[0]).sum()
-        fits.append((np.abs(1 - (tail / tail[0]) ** (1 - alpha) - np.arange(n) / n).max(), alpha))
-    return min(fits)[1], eigenvalues
-
-
-def test_values_by_the_page_of_alpha(name, model):
-    kernels = [array for array in model.get_weights() if array.ndim > 1]
-    counted = [k for k in kernels if k[..., 0, 0].size * min(k.shape[-2:]) >= 8]
-    found = [exponent_by_the_page(kernel) for kernel in counted]
-    expected = [
-        np.mean([alpha for alpha, _ in found]),
-        np.mean([alpha * np.log10(x[-1]) for alpha, x in found]),
-        np.mean([np.log10(np.sum(x**alpha)) for alpha, x in found]),
-    ]
-    assert [measure(model, None) for measure in SUMMARY[:3]] == pytest.approx(expected, rel=1e-6)
-    page = inspect.getdoc(baselines.MEASURES["alpha"].function)
-    assert "with n - 1 in place of n for N < 20" in page
-    assert "the least distance" in page
-
-
-@pytest.fixture(scope="module", params=OF_LAYERS)
-def name(request):
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def model(name):
-    return network(name)
-
-
-def test_values_of_networks(name, model):
-    expected, _, _ = OF_NETWORKS[name]
+@pytest.mark.parametrize("name", OF_NETWORKS)
+def test_values_of_networks_and_distances_from_random_ones(name):
+    model, (expected, distances, error) = peer_networks.network(name), OF_NETWORKS[name]
     assert [measure(model, None) for measure in SUMMARY] == pytest.approx(expected, abs=1e-4)
-
-
-def test_values_of_layers(name, model):
-    subject = Subject(model, None)
-    found = [
-        (spectrum.alpha, np.log10(values.sum()), np.log10(values.max()), values.sum() / values.max(),
-         random_spectra.soft_rank(values, layer.sides))
-        for layer, spectrum in zip(counted_layers(subject, 8), spectra(subject, 8), strict=True)
-        for values in [layer.eigenvalues]
-    ]  # fmt: skip
-    assert np.array(sorted(found)) == pytest.approx(np.array(sorted(OF_LAYERS[name])), abs=1e-4)
-
-
-def test_distances_from_random_ones(name, model):
-    _, expected, error = OF_NETWORKS[name]
-    found = baselines.load("rand_distance")(model, None, n_draws=100)
-    assert found == pytest.approx(-expected, abs=4 * np.sqrt(2) * error)
+    assert distance(model, None, n_draws=100) == pytest.approx(-distances, abs=4 * np.sqrt(2) * error)
+    assert "with n - 1 in place of n for N < 20" in inspect.getdoc(baselines.MEASURES["alpha"].function)
 
 
 def image(*middle):
@@ -301,12 +160,176 @@ def test_inner_models_count_and_recurrent_or_huge_layers_do_not():
     model.set_weights([*model.layers[0].get_weights(), *(array for k in kernels for array in (k, np.zeros(16)))])
     assert_same(model, dense(*kernels))
     # The program's defaults: a side of up to 50,000.
-    kernel = drawn(np.random.default_rng(0), 16, 12)
-    model = sequential((5,), layers.Embedding(50_001, 16), layers.Flatten(), layers.Dense(16), layers.Dense(12))
-    table, first, *biases = (model.get_weights()[number] for number in (0, 1, 2, 4))
-    model.set_weights([table, 0 * first, biases[0], kernel, biases[1]])
+    kernel = drawn(rng, 16, 12)
+    model = sequential((5,), layers.Embedding(50_001, 16), layers.GlobalAveragePooling1D(), layers.Dense(12))
+    model.set_weights([model.get_weights()[0], kernel, np.zeros(12)])
     assert_same(model, dense(kernel))
 
 
 def assert_same(model, other):
     assert [measure(model, None) for measure in SUMMARY] == pytest.approx([m(other, None) for m in SUMMARY], rel=1e-4)
+
+
+NORMS = {"matrix": squared_matrix_norms, "fft": squared_fourier_norms, "op": squared_operator_norms}
+
+
+def network(*convolutions, shape, seed=0):
+    return gaussian(sequential(shape, *convolutions, layers.Flatten(), layers.Dense(2)), seed)
+
+
+def norms(variant, model, **options):
+    return np.sqrt(NORMS[variant](Subject(model, None), **options))[:-1]
+
+
+def rolled(kernel, side, stride=1, dilation=1):
+    """Return the matrix of a 2D convolution (window, window, inputs, outputs) with periodic borders."""
+    rows = []
+    for unit in np.eye(side * side * kernel.shape[2]):
+        image = unit.reshape(side, side, -1)
+        shifts = itertools.product(range(kernel.shape[0]), range(kernel.shape[1]))
+        parts = [np.roll(image, (-dilation * i, -dilation * j), (0, 1)) @ kernel[i, j] for i, j in shifts]
+        rows.append(sum(parts)[::stride, ::stride].ravel())
+    return np.array(rows)
+
+
+def written_out(model):
+    layer, shape = model.layers[0], model.inputs[0].shape[1:]
+    size = math.prod(shape)
+    zero, *units = layer(np.eye(size + 1, size, k=-1, dtype=np.float32).reshape(-1, *shape)).numpy()
+    return (np.array(units) - zero).reshape(size, -1)
+
+
+@pytest.mark.parametrize(
+    ("side", "window", "stride", "dilation"),
+    [(6, 3, 1, 1), (5, 2, 1, 1), (6, 3, 2, 1), (6, 3, 3, 1), (6, 1, 2, 1), (7, 3, 1, 2), (6, 5, 2, 1)],
+)
+def test_periodic_borders(side, window, stride, dilation):
+    model = network(layers.Conv2D(3, window, stride, "same", dilation_rate=dilation), shape=(side, side, 2))
+    expected = np.linalg.norm(rolled(model.get_weights()[0], side, stride, dilation), 2)
+    assert norms("fft", model) == pytest.approx([expected])
+
+
+def test_where_periodic_borders_do_not_fit():
+    model = network(layers.Conv2D(3, 5, padding="same"), shape=(3, 3, 2))
+    assert norms("fft", model) == pytest.approx([np.linalg.norm(rolled(model.get_weights()[0], 5), 2)])
+    model = network(layers.Conv2D(3, 3, 2, "same"), shape=(7, 7, 2))
+    assert norms("fft", model) == norms("op", model)
+    model = network(layers.Reshape((4, 4, 1)), layers.Conv2D(2, 3, name="narrow"), shape=(16,))
+    with pytest.raises(baselines.MeasureUnavailable, match="layer narrow"):
+        norms("fft", model, fft_size="dataset")
+
+
+def test_every_layer_has_its_own_feature_map_unless_that_of_the_inputs_is_asked_for():
+    model = network(
+        layers.Conv2D(2, 3, 2, "same"), layers.AveragePooling2D(2), layers.Conv2D(3, 2, padding="same"), shape=(8, 8, 2)
+    )
+    first, second = (array for array in model.get_weights() if array.ndim == 4)
+    layerwise = [np.linalg.norm(rolled(first, 8, 2), 2), np.linalg.norm(rolled(second, 2), 2)]
+    assert norms("fft", model) == pytest.approx(layerwise)
+    of_inputs = [np.linalg.norm(rolled(kernel, 8), 2) for kernel in (first, second)]
+    assert norms("fft", model, fft_size="dataset") == pytest.approx(of_inputs)
+
+
+def test_sides_of_the_networks_inputs_are_those_of_images_wherever_channels_are():
+    """Differences of neighbours are largest at the highest frequency, which images of 8 rows have, and 3 rows not."""
+    first = network(layers.Conv2D(1, 2, data_format="channels_first"), shape=(3, 8, 8))
+    last = network(layers.Conv2D(1, 2), shape=(8, 8, 3))
+    kernel = np.zeros((2, 2, 3, 1))
+    kernel[:, 0, 0, 0] = 1, -1
+    for model in (first, last):
+        model.layers[0].set_weights([kernel, np.zeros(1)])
+        assert norms("fft", model, fft_size="dataset") == pytest.approx([2])
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("size", [1, 128])
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (lambda: layers.Conv2D(3, 3, padding="same"), (6, 5, 2)),
+        (lambda: layers.Conv2D(3, 3, 2), (7, 7, 2)),
+        (lambda: layers.Conv2D(3, 3, 2, "same"), (6, 6, 2)),
+        (lambda: layers.Conv2D(3, 2, dilation_rate=2), (6, 6, 2)),
+        (lambda: layers.Conv2DTranspose(3, 3, 2, "same"), (4, 4, 2)),
+        (lambda: layers.Conv2DTranspose(2, 2), (4, 4, 3)),
+        (lambda: layers.Conv1D(3, 4, padding="causal"), (12, 2)),
+        (lambda: layers.Conv1D(3, 4, 2), (12, 2)),
+        (lambda: layers.Conv3D(2, 2), (4, 4, 4, 1)),
+        (lambda: layers.DepthwiseConv2D(3, depth_multiplier=2), (6, 6, 2)),
+        (lambda: layers.DepthwiseConv2D(3, 2, "same"), (6, 6, 2)),
+    ],
+    ids=[
+        "same", "strides", "same with strides", "dilation", "transpose with strides", "transpose", "causal",
+        "sequence", "volume", "depthwise", "depthwise with strides",
+    ],
+)  # fmt: skip
+def test_layers_as_they_are(layer, shape, size, monkeypatch):
+    monkeypatch.setattr(operator_norm, "SMALL", size)  # by iteration, or written out
+    model = network(layer(), shape=shape)
+    assert norms("op", model) == pytest.approx([np.linalg.norm(written_out(model), 2)], rel=1e-4)
+
+
+@pytest.mark.parametrize("variant", NORMS)
+def test_groups_do_not_mix(variant):
+    grouped = network(layers.Conv2D(4, 3, padding="same", groups=2), shape=(6, 6, 4))
+    kernel = grouped.get_weights()[0]
+    apart = []
+    for part in np.split(kernel, 2, axis=-1):
+        model = network(layers.Conv2D(2, 3, padding="same", use_bias=False), shape=(6, 6, 2))
+        model.layers[0].set_weights([part])
+        apart += list(norms(variant, model))
+    assert norms(variant, grouped) == pytest.approx([max(apart)], rel=1e-4)
+
+
+@pytest.mark.parametrize("variant", NORMS)
+def test_a_separable_convolution_is_two_layers_the_second_with_windows_of_one_pixel(variant):
+    model = network(layers.SeparableConv2D(5, 3, strides=2, padding="same", depth_multiplier=2), shape=(6, 6, 2))
+    depthwise, pointwise, *_ = model.get_weights()
+    alone = network(layers.DepthwiseConv2D(3, 2, "same", depth_multiplier=2, use_bias=False), shape=(6, 6, 2))
+    alone.layers[0].set_weights([depthwise])
+    expected = [*norms(variant, alone), np.linalg.norm(pointwise[0, 0], 2)]
+    assert norms(variant, model) == pytest.approx(expected, rel=1e-4)
+
+
+def test_transposed_convolutions_with_periodic_borders():
+    model = network(layers.Conv2DTranspose(3, 3, 2, "same"), shape=(3, 3, 2))
+    kernel = model.get_weights()[0]  # (window, window, outputs, inputs): a convolution of the outputs
+    assert norms("fft", model) == pytest.approx([np.linalg.norm(rolled(kernel, 6, 2), 2)])
+    narrow = network(layers.Conv2DTranspose(3, 7, 2, "same"), shape=(3, 3, 2))  # 7 is not divided by 2
+    assert norms("fft", narrow) == norms("op", narrow)
+
+
+def test_singular_values_are_those_of_the_matrix():
+    model = network(layers.Conv2D(4, 3), layers.DepthwiseConv2D(2), shape=(8, 8, 3))
+    kernel, depthwise = (array for array in model.get_weights() if array.ndim == 4)
+    found = [np.sort(values)[::-1] for values in singular_values(Subject(model, None))]
+    assert found[0] == pytest.approx(np.linalg.svd(kernel.reshape(-1, 4), compute_uv=False), rel=1e-6)
+    assert found[1] == pytest.approx(np.sort(np.linalg.norm(depthwise[..., 0], axis=(0, 1)))[::-1], rel=1e-6)
+
+
+def test_bounded_memory_gives_the_same_norms_and_a_layer_of_zeros_has_none(monkeypatch):
+    model = network(layers.Conv2D(4, 3, padding="same"), shape=(6, 6, 3))
+    whole = norms("fft", model)
+    monkeypatch.setattr("baselines.norm.operator_norm.BYTES", 1)
+    assert norms("fft", model) == pytest.approx(whole)
+    model.layers[0].set_weights([np.zeros((3, 3, 3, 4)), np.ones(4)])
+    monkeypatch.setattr(operator_norm, "SMALL", 0)
+    assert [norms(variant, model).item() for variant in NORMS] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["log_prod_of_spec", "fro_over_spec", "dist_spec_init"])
+def test_variants_are_measures_of_their_own(name):
+    model = network(layers.Conv2D(4, 3, padding="same"), shape=(6, 6, 3))
+    model.initial_weights = [np.zeros_like(array) for array in model.get_weights()]
+    assert len({baselines.load(name + suffix)(model, None) for suffix in ("", "_fft", "_op")}) == 3
+
+
+def test_every_spectral_quantity_has_its_variants_and_their_pages_say_whose_norms_they_are():
+    found = {name.removesuffix("_fft") for name in baselines.MEASURES if name.endswith("_fft")}
+    assert found > {"log_prod_of_spec", "log_sum_of_spec", "fro_over_spec", "dist_spec_init", "log_spec_init_main"}
+    for name, (suffix, borders) in itertools.product(found, [("_fft", "periodic"), ("_op", "their own")]):
+        plain, variant = (baselines.MEASURES[name + end] for end in ("", suffix))
+        assert plain.formula == variant.formula
+        assert variant.meaning == f"{plain.meaning}; convolutions with {borders} borders"
+        said = f"Spectral norms are those of convolutions with {borders} borders, Frobenius norms those of kernels."
+        assert (said in variant.function.__doc__, said in plain.function.__doc__) == (True, False), name

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from image_tasks import always_class_0, image_task, left_against_right
 from in_process import Pgdl
+from small_tasks import image_task
 from throwaway import make_task
 
 from harness.errors import UserError
@@ -32,15 +32,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) 
     return tmp_path
 
 
-def known(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights of model 0, which always predicts class 0, or of a model that compares an image's halves."""
-    return (left_against_right if number else always_class_0)(number, n_pixels)
-
-
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A task of images that all tests of this file share, so that TensorFlow runs only once."""
-    return image_task(tmp_path_factory.mktemp("tasks"), known, n_train=160).parent
+    return image_task(tmp_path_factory.mktemp("tasks"), n_train=160).parent
 
 
 @pytest.fixture
@@ -57,10 +52,6 @@ def without_processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return asked
 
 
-def rows(file: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(file.read_text().splitlines()))
-
-
 def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path, without_processes: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(studied, "ask_all", ask_all)
@@ -71,21 +62,22 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
     plots = {f"{plot}{suffix}" for plot in ("curves", "pairs", "sensitivity") for suffix in (".svg", ".png")}
     assert {file.name for file in (folder / "out").iterdir()} == names | plots
 
-    curves = rows(folder / "out" / "curves.csv")
+    curves, listed, table = (
+        list(csv.DictReader((folder / "out" / f"{name}.csv").open())) for name in ("curves", "scores", "table")
+    )
     assert len(curves) == 8 * (25 + 11)
     assert {row["accuracy"] for row in curves if row["model"] == "model_0"} == {"0.5"}
     turned = [row for row in curves if row["model"] == "model_1" and row["perturbation"] == "rotation"]
     assert (float(turned[0]["accuracy"]), float(turned[-1]["accuracy"])) == (1, 0), "half a turn swaps the halves"
     assert (float(turned[-1]["magnitude"]), float(turned[-1]["t"])) == (180, 1)
 
-    scores = {(row["model"], row["perturbation"]): row for row in rows(folder / "out" / "scores.csv")}
+    scores = {(row["model"], row["perturbation"]): row for row in listed}
     assert float(scores["model_0", "rotation"]["gi"]) == pytest.approx(0.5)
     assert float(scores["model_0", "rotation"]["mean_error"]) == pytest.approx(0.5)
     assert float(scores["model_0", "intra_l0"]["minus_pal"]) == pytest.approx(-84)
     assert float(scores["model_1", "intra_l0"]["gi"]) == 0, "mixtures of one class stay on their side"
     assert 0 < float(scores["model_1", "rotation"]["gi"]) < 0.5, "right about small rotations, which weigh most"
 
-    table = rows(folder / "out" / "table.csv")
     statistics = [(row["perturbation"], row["statistic"]) for row in table]
     assert ("rotation", "subset_error") in statistics
     assert ("intra_l0", "minus_pal") in statistics
@@ -94,16 +86,12 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
     assert all(0 <= float(row["low"]) <= float(row["score"]) <= float(row["high"]) for row in table)
     assert [line.split()[0] for line in ended.lines[1:4]] == ["rotation"] * 3
 
-    again = pgdl("invariance", "pictures", "--tasks", pictures, *OPTIONS, "--sensitivity", "--output", "again")
-    assert without_processes == [], "all models were finished"
-    shown = [line for line in ended.lines if "scores of a curve take" not in line]
-    assert [line for line in again.lines if "scores of a curve take" not in line] == shown
-
     printed = pgdl("invariance", "pictures", "--tasks", pictures, *OPTIONS, "--sensitivity", "--format", "json")
     content = json.loads(printed.out)
     assert [float(row["kendall"]) for row in table] == [row["kendall"] for row in content["table"]]
     assert len(content["scores"]) == len(scores)
     assert content["failures"] == {}
+    assert without_processes == [], "all models were finished"
 
     one = pgdl(
         "invariance", "pictures", "--tasks", pictures, *OPTIONS, "--seed", 7, "--models", "model_2,model_3,model_5"
@@ -128,7 +116,7 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
         (["pictures", "--perturbations", "rotation", "--range", "translate_x=-1..1"],
          "--range: translate_x is not among the perturbations"),
         (["pictures", "--given", "colour"],
-         "--given: expected some of augmentation_level, depth, width, found colour"),
+         "--given: expected some of activation, depth, width, found colour"),
         (["pictures", "--output", "file/out"], "cannot be created"),
     ],
 )  # fmt: skip
@@ -136,25 +124,16 @@ def test_bad_input_is_refused_before_the_work(
     arguments: list[str], message: str, pgdl: Pgdl, pictures: Path, folder: Path
 ) -> None:
     make_task(folder)
-    (image_task(folder / "hidden", known) / "metadata").write_text("hidden: true\n")
+    (image_task(folder / "hidden") / "metadata").write_text("hidden: true\n")
     (folder / "file").touch()
     more = [] if "--tasks" in arguments else ["--tasks", pictures]
     assert message in pgdl("invariance", *arguments, *more).refusal()
 
 
-def test_if_too_few_models_can_be_run_each_failure_is_named(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = choose(["rotation"], [])
-    study = Study(chosen, {"model_0": Responses({})}, {"model_1": "out of memory"})
-    monkeypatch.setattr(evaluation, "run_study", lambda *_: study)
-    with pytest.raises(UserError) as error:
-        evaluation.evaluate(read_subject(pictures, "pictures", 2), evaluation.InvarianceSettings(chosen))
-    assert error.value.lines[1:] == ("model_1: out of memory",)
-
-
 def test_a_task_without_reference_data_gets_scores_only(
     pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    task = image_task(folder, known)
+    task = image_task(folder)
     (task / "model_configs.json").unlink()
     right = np.ones((20, 25), np.bool_)
     responses = {f"model_{n}": Responses({"rotation.0": right, "rotation.subset": np.array(0.0)}) for n in range(8)}
@@ -171,13 +150,9 @@ def test_a_task_without_reference_data_gets_scores_only(
     assert repr(PerturbedAccuracies(study, {}, None, (), ())) == "rotation: curves of 8 models\nmodel_8: cannot be run"
 
 
-@pytest.mark.parametrize("number", [-1, 0, 1])
-def test_a_curve_needs_two_examples(number: int) -> None:
-    with pytest.raises(UserError, match=f"n_examples: expected 2 or more, found {number}"):
-        evaluation.InvarianceSettings(choose((), ()), n_examples=number)
-
-
 def test_magnitudes_and_numbers_of_batches() -> None:
+    with pytest.raises(UserError, match="n_examples: expected 2 or more, found 1"):
+        evaluation.InvarianceSettings(choose((), ()), n_examples=1)
     by_name = {chosen.name: chosen for chosen in choose((), ["rotation=-90..90"])}
     assert list(by_name) == ["rotation", "translate_x", "translate_y", "color_jitter", "intra_l0", "inter_l0"]
     assert (by_name["rotation"].magnitudes[[0, 12, -1]] == [-90, 0, 90]).all()

@@ -1,11 +1,10 @@
-"""Tests of `pgdl testbed` and its functions, end to end on a tiny task of dense networks."""
+"""Tests of `pgdl testbed`: end to end on a tiny task of dense networks, its noise, its linear probe, and ties."""
 
 import csv
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,18 +13,21 @@ import pytest
 import xarray as xr
 from in_process import Pgdl
 from kept_notes import Notes
-from testbed_tasks import N_CLASSES, N_SEEN, SIDE, WIDTHS, make_backbones, make_data, make_images
+from small_tasks import N_CLASSES, N_SEEN, SIDE, WIDTHS, make_backbones, make_data, make_images
 
 from harness.api import testbeds
+from harness.corpus.datasets import load_data
+from harness.corpus.recipe import DataRecipe
 from harness.errors import UserError
 from harness.extras import install
 from harness.protocols import subject as studied
-from harness.protocols.files import write_part
 from harness.protocols.subject import read_subject
-from harness.protocols.testbed import probing
+from harness.protocols.testbed import backbone_program, noise, probing
+from harness.protocols.testbed.backbone_program import probe
 from harness.protocols.testbed.images import ImagePart, Images
 from harness.protocols.testbed.material import Classes, divide_images, equal_steps
-from harness.protocols.testbed.results import STATISTICS
+from harness.protocols.testbed.noise import noisy_images, number_of_parts, similarity, write_noisy_images
+from harness.protocols.testbed.results import CELL, STATISTICS, write_dataset
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.protocols.testbed.summary import check_consistency, summarize
@@ -42,6 +44,11 @@ class Place(NamedTuple):
     dataset: xr.Dataset
     said: list[str]
 
+    @property
+    def command(self) -> list[object]:
+        names = ",".join(self.dataset["model"].values)
+        return ["testbed", "rows", "--tasks", self.tasks, "--data", self.data, "--models", names, "--ssim", "0.7,1"]
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -57,7 +64,7 @@ def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """A task of backbones and the results of their evaluation; two backbones cannot be probed."""
     directory = tmp_path_factory.mktemp("testbed")
-    tasks = make_backbones(directory / "tasks", more=("constant", "convolution"))
+    tasks = make_backbones(directory / "tasks")
     data, notes = make_data(directory / "data.npz"), Notes()
     dataset = evaluate_task(read_subject(tasks, "rows"), str(data), SETTINGS, notes)
     return Place(tasks, data, dataset, notes.lines)
@@ -76,15 +83,11 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def _read_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read images of .npz files in this process, since starting another process takes time."""
-    from harness.corpus.datasets import load_data
-    from harness.corpus.recipe import DataRecipe
 
     def read(data: str, input_shape: Any = None) -> Images:
         found = load_data(DataRecipe(source="npz", path=data, channels=input_shape[2] if input_shape else 3), Path())
-        return Images(
-            ImagePart(found.train_inputs, found.train_labels), ImagePart(found.test_inputs, found.test_labels)
-        )
+        parts = ((found.train_inputs, found.train_labels), (found.test_inputs, found.test_labels))
+        return Images(*(ImagePart(*part) for part in parts))
 
     monkeypatch.setattr("harness.protocols.testbed.material.read_images", read)
 
@@ -93,7 +96,7 @@ def divide(place: Place, data: Path, unseen: tuple[int, ...] | None = None) -> t
     return divide_images(str(data), (SIDE, SIDE, 1), read_subject(place.tasks, "rows").task.data, unseen)
 
 
-def test_every_cell_has_its_classes(place: Place) -> None:
+def test_every_cell_has_its_classes_and_what_cannot_be_probed_is_left_out(place: Place) -> None:
     """A cell's statistics come from the classes in the cell. Errors are fewer than by chance, and grow with noise."""
     found = place.dataset
     assert dict(found.sizes) == {"model": len(WIDTHS), "ssim": 2, "unseen": 3, "class": N_CLASSES}
@@ -115,23 +118,18 @@ def test_every_cell_has_its_classes(place: Place) -> None:
     assert errors[1, 0] < 0.4 < 1 - 1 / N_SEEN
     assert errors[0].mean() > errors[1].mean()
 
-
-def test_what_cannot_be_probed_is_named_and_left_out(place: Place) -> None:
     reasons = {
         "model_3": "its features are the same for every image",
         "model_4": "its last layer with weights is Conv2D, not a dense layer on a vector of features",
     }
     assert json.loads(place.dataset.attrs["failed"]) == reasons
-    assert place.said[0].startswith(
-        "3 seen and 2 unseen classes evaluated; 60 training images, 30 test images, at least 6"
-    )
+    evaluated = "3 seen and 2 unseen classes evaluated; 60 training images, 30 test images, at least 6"
+    assert place.said[0].startswith(evaluated)
     assert sorted(place.said[1:]) == [f"{name} is left out: {reason}" for name, reason in reasons.items()]
 
 
 @pytest.mark.usefixtures("no_process")
 def test_a_repetition_computes_nothing_and_the_file_holds_all_of_it(place: Place, tmp_path: Path) -> None:
-    from harness.protocols.testbed.results import write_dataset
-
     subject = read_subject(place.tasks, "rows", tuple(place.dataset["model"].values.tolist()))
     again = evaluate_task(subject, str(place.data), SETTINGS, Reporter())
     xr.testing.assert_identical(again.drop_attrs(), place.dataset.drop_attrs())
@@ -140,55 +138,15 @@ def test_a_repetition_computes_nothing_and_the_file_holds_all_of_it(place: Place
     assert read.attrs == place.dataset.attrs
 
 
-@pytest.mark.usefixtures("_read_here")
-def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The backbone that was finished before the interruption is not computed again."""
-    asked: list[str] = []
-
-    def answer(
-        _program: str, _runtime: Any, questions: list[AbstractContextManager[dict[str, Any]]]
-    ) -> Iterator[tuple[int, dict[str, Any]]]:
-        for position, asking in enumerate(questions):
-            with asking as question:
-                if not question.get("check"):
-                    asked.append(Path(question["model"]).name)
-                    counts = np.ones((3, 2, N_CLASSES, N_CLASSES), np.int64) * len(asked)
-                    described = {"counts": counts, "converged": np.ones(3, np.bool_)} | question["described"]
-                    write_part(Path(question["target"]), **described)
-            yield position, {}
-            if len(asked) == 1 and not question.get("check"):
-                raise KeyboardInterrupt
-
-    names = ("model_0", "model_1", "model_2")
-    settings = ProbeSettings(ssim=(0.7, 1.0), seed=1)
-    arguments = read_subject(place.tasks, "rows", names), str(place.data), settings, Reporter()
-    monkeypatch.setattr(studied, "ask_all", answer)
-    with pytest.raises(KeyboardInterrupt):
-        evaluate_task(*arguments)
-    assert asked == ["model_0"]
-    found = evaluate_task(*arguments)
-    assert asked == ["model_0", "model_1", "model_2"]
-    assert found["model"].values.tolist() == list(names)
-
-
-def command(place: Place, measures: str) -> tuple[object, ...]:
-    """Return the arguments of `pgdl testbed` for the evaluated backbones."""
-    names = ",".join(place.dataset["model"].values)
-    return (
-        "testbed", "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1",
-        "--measures", measures,
-    )  # fmt: skip
-
-
 @pytest.mark.usefixtures("no_process")
 def test_the_command_prints_a_table_or_json_and_writes(place: Place, pgdl: Pgdl, tmp_path: Path) -> None:
-    code, out, err = pgdl(*command(place, "none"), "--format", "json")
+    code, out, err = pgdl(*place.command, "--measures", "none", "--format", "json")
     assert code == 0, err
     content, (point, _) = json.loads(out), summarize(place.dataset)
     assert (content["point"]["ssim"], content["point"]["objective"]) == (point.ssim, point.objective)
     assert len(content["marginals"]) == 3 + 2 + 3
     assert set(content) == {"point", "marginals", "consistency", "failed"}
-    code, out, err = pgdl(*command(place, "none"), "--output", tmp_path / "deep" / "out")
+    code, out, err = pgdl(*place.command, "--measures", "none", "--output", tmp_path / "deep" / "out")
     assert code == 0, err
     expected = f"trade-off point: SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes"
     assert expected in out
@@ -209,9 +167,9 @@ def test_measures_are_called_in_the_sandbox_and_compared(
     problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
-    arguments = command(place, "num_params,distance_from_init")
+    options = ("--measures", "num_params,distance_from_init", "--results", tmp_path / "records.db")
     with zygotes.used():
-        code, out, err = pgdl(*arguments, "--results", tmp_path / "records.db", "--output", tmp_path)
+        code, out, err = pgdl(*place.command, *options, "--output", tmp_path)
     assert code == 1, "distance_from_init needs the initial weights"
     assert "distance_from_init is left out: no value on 3 of 3 models" in err
     (row,) = csv.DictReader((tmp_path / "consistency.csv").read_text().splitlines())
@@ -221,14 +179,10 @@ def test_measures_are_called_in_the_sandbox_and_compared(
     assert "sign-errors of measures" in out
     assert f"and 1 more: all are in {tmp_path / 'consistency.csv'}" in out
     assert "no official score" not in out + err
-
-
-def test_the_sign_error_of_a_measure_over_a_slice(place: Place) -> None:
     clean = place.dataset["error_p10"].sel(ssim=1).mean("unseen")
     values = dict(zip(clean["model"].values, clean.values, strict=True))
     (same,) = check_consistency(place.dataset, {"its own": values})
-    ties = 3 - len(set(values.values()))
-    assert same.errors["SSIM 1", "error_p10"] == pytest.approx(ties / 2 / 3)
+    assert same.errors["SSIM 1", "error_p10"] == pytest.approx((3 - len({*values.values()})) / 2 / 3), "ties alone"
 
 
 def test_without_its_extra_one_line_names_it() -> None:
@@ -299,6 +253,8 @@ def test_test_images_on_which_the_models_were_trained_are_left_out(place: Place,
 @pytest.mark.usefixtures("_read_here")
 def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_path: Path) -> None:
     """A note says that unseen classes are missing, but only if the user has not requested 0 % alone."""
+    steps = {50: (0, 10, 20, 30, 40, 50), 7: (0, 1, 3, 4, 6, 7), 2: (0, 1, 2), 0: (0,)}
+    assert {number: equal_steps(number) for number in steps} == steps, "as equal as whole numbers allow"
     train, test = make_images(12, 0, N_SEEN), make_images(6, 1, N_SEEN)
     arrays = {"x_train": train[0], "y_train": train[1], "x_test": test[0], "y_test": test[1]}
     found, classes = divide(place, make_data(tmp_path / "data.npz", **arrays))
@@ -308,19 +264,70 @@ def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_pa
     assert [note.partition(";")[0] for note in found.notes] == ["3 seen and 0 unseen classes evaluated"]
 
 
-@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
-def test_an_impossible_weight_is_refused_before_the_work(weight: float, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="weight: expected a finite number, at least 0"):
-        testbeds.testbed("no_task", "digits", tasks_dir=tmp_path, weight=weight, measures=())
-
-
-def test_steps_are_as_equal_as_whole_numbers_allow() -> None:
-    steps = {50: (0, 10, 20, 30, 40, 50), 7: (0, 1, 3, 4, 6, 7), 2: (0, 1, 2), 0: (0,)}
-    assert {number: equal_steps(number) for number in steps} == steps
-
-
 @pytest.mark.usefixtures("no_process")
-def test_images_smaller_than_the_window_are_refused(tmp_path: Path) -> None:
+def test_images_smaller_than_the_window_and_impossible_weights_are_refused(tmp_path: Path) -> None:
+    for weight in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(UserError, match="weight: expected a finite number, at least 0"):
+            testbeds.testbed("no_task", "digits", tasks_dir=tmp_path, weight=weight, measures=())
     tasks = make_backbones(tmp_path, name="small", side=10)
     with pytest.raises(UserError, match=r"at least 11 pixels high and wide, the window of SSIM, found 10 x 10"):
         evaluate_task(read_subject(tasks, "small"), "digits", SETTINGS, Reporter())
+
+
+IMAGES = np.random.default_rng(0).uniform(0, 1, (5, 16, 13, 3)).astype(np.float32)
+TARGETS = (0.05, 0.6, 0.85, 0.99)
+
+
+def test_images_that_are_black_or_not_finite(tmp_path):
+    black = np.zeros((1, 11, 11, 1), np.float32)
+    assert similarity(black[0], noisy_images(black, [0.7], 0)[0, 0]) == pytest.approx(0.7, abs=0.005)
+    images = IMAGES.copy()
+    images[4, 3, 3] = np.nan
+    with pytest.raises(UserError, match=r"noise on test image 4: expected an SSIM of 0.6, found nan"):
+        write_noisy_images(images, [0.6], 0, tmp_path, lambda: None)
+
+
+def test_an_image_has_one_draw_by_seed_and_position_that_is_scaled_to_the_wanted_similarity(tmp_path, monkeypatch):
+    whole = noisy_images(IMAGES, TARGETS, 3)
+    for target, found in zip(TARGETS, whole, strict=True):
+        assert [similarity(*pair) for pair in zip(IMAGES, found, strict=True)] == pytest.approx([target] * 5, abs=0.005)
+    first, *others = whole - IMAGES
+    for other in others:
+        ratio = first / other
+        np.testing.assert_allclose(ratio, np.broadcast_to(ratio[:, :1, :1, :1], ratio.shape), rtol=0.02)
+        assert (abs(ratio[:, 0, 0, 0]) > 1).all(), "the smaller the similarity, the more noise"
+    monkeypatch.setattr(noise, "CHUNK", 2 * IMAGES[0].size)
+    steps = []
+    files = write_noisy_images(IMAGES, TARGETS, 3, tmp_path, lambda: steps.append(1))
+    assert len(steps) == number_of_parts(IMAGES) == 3
+    for file, expected in zip(files, whole, strict=True):
+        np.testing.assert_allclose(np.load(file), expected, rtol=1e-6)
+    assert not np.allclose(whole, noisy_images(IMAGES, TARGETS, 4), atol=0.01)
+
+
+def blobs(n_per_class: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    labels = np.tile(np.arange(4, dtype=np.int32), n_per_class)
+    return np.eye(4)[labels] * 1e4 + np.random.default_rng(seed).normal(size=(len(labels), 4)), labels
+
+
+def test_separable_features_are_told_apart_beside_features_that_never_vary(monkeypatch, recwarn):
+    (train, labels), (test, test_labels) = blobs(10, 0), blobs(5, 1)
+    counts, converged = probe(train, labels, [test, test], test_labels, [2, 4])
+    assert counts.shape == (2, 2, 4, 4)
+    for level, number in enumerate((2, 4)):
+        expected = np.diag([5] * number + [0] * (4 - number))
+        assert (counts[level] == expected).all(), "only the classes of the level, each of its test images once"
+    assert converged.all()
+    expected, _ = probe(train, labels, [test], test_labels, [4])
+    wide, other = (np.hstack([points, np.zeros((len(points), 2))]) for points in (train, test))
+    assert (probe(wide, labels, [other], test_labels, [4])[0] == expected).all()
+    monkeypatch.setattr(backbone_program, "ITERATIONS", 1)
+    assert not probe(train, labels, [train], labels, [4])[1].any(), "a probe that does not converge says so"
+
+
+def test_backbones_with_equal_mean_errors_tie_in_whichever_order_the_errors_are_summed():
+    errors = CELL, [[[0.1], [0.2], [0.3]], [[0.3], [0.2], [0.1]]]
+    places = {"model": ["first", "second"], "ssim": [0.8, 0.9, 1.0], "unseen": [0.0]}
+    dataset = xr.Dataset({"error_mean": errors, "error_p10": errors}, places)
+    (found,) = check_consistency(dataset, {"measure": {"first": 1.0, "second": 2.0}})
+    assert [found.errors["unseen 0 %", name] for name in ("error_mean", "error_p10")] == [0.5, 0.5]
