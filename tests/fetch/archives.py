@@ -54,12 +54,8 @@ def make_archive(
 ) -> Path:  # fmt: skip
     """Write an archive of tasks with leftovers of a file browser; every second file of the tasks is compressed.
 
-    Args:
-        prefix: first part of the names of all members.
-        begin: position of the first member, behind a hole.
-        force_zip64: write all sizes with 64 bits.
-        others: number of further members, which belong to no task.
-        more: adds members.
+    `prefix` begins the names of all members; `begin` is the position of the first member, behind a hole; `force_zip64`
+    writes all sizes with 64 bits; `others` is the number of further members of no task; `more` adds members.
     """
     made = target.parent / "made"
     for seed, name in enumerate(tasks):

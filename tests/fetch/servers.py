@@ -13,34 +13,20 @@ from tests.loopback import Handler, serving
 
 @dataclass
 class Served:
-    """The behaviour of a server.
+    """The behaviour of a server."""
 
-    Attributes:
-        directory: with the files.
-        url: its address.
-        etag: tag of all files, or None for no tag.
-        cut_every: bytes after which a connection ends, or None for never.
-        stall_s: seconds of silence before each answer except the first.
-        ranges: whether parts of files are sent.
-        redirect_to: address to which all requests are redirected.
-        headers: of every answer, in place of the right headers.
-        asked: number of requests.
-        statuses: HTTP statuses of the next answers, which have no content.
-        hits: `Range` and number of sent bytes of every request that was answered with content.
-    """
-
-    directory: Path
+    directory: Path  #: with the files
     url: str = ""
-    etag: str | None = '"1"'
-    cut_every: int | None = None
-    stall_s: float = 0
-    ranges: bool = True
-    redirect_to: str | None = None
-    headers: dict[str, str] = field(default_factory=dict)
-    asked: int = 0
-    statuses: list[int] = field(default_factory=list)
-    hits: list[str | None] = field(default_factory=list)
-    sent: int = 0
+    etag: str | None = '"1"'  #: tag of all files, or None for no tag
+    cut_every: int | None = None  #: bytes after which a connection ends, or None for never
+    stall_s: float = 0  #: seconds of silence before each answer except the first
+    ranges: bool = True  #: whether parts of files are sent
+    redirect_to: str | None = None  #: address to which all requests are redirected
+    headers: dict[str, str] = field(default_factory=dict)  #: of every answer, in place of the right headers
+    asked: int = 0  #: number of requests
+    statuses: list[int] = field(default_factory=list)  #: of the next answers, which have no content
+    hits: list[str | None] = field(default_factory=list)  #: `Range` of every request that was answered with content
+    sent: int = 0  #: number of sent bytes
 
 
 @contextmanager

@@ -29,19 +29,22 @@ def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
     return fetching.fetch_tasks(Address(url, "URL"), sha256, directory)
 
 
-def tarred(directory: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
-    file = directory / "archive.tar.gz"
-    with tarfile.open(file, "w:gz") as archive:
-        for member, content in members:
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return file
+def member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfile.TarInfo:
+    found = tarfile.TarInfo(name)
+    found.type, found.linkname = kind, target
+    return found
 
 
-def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
-    member = tarfile.TarInfo(name)
-    member.type, member.linkname = kind, target
-    return member
+def tarred(*members: tuple[tarfile.TarInfo, bytes], packing: str = "gz") -> Callable[[Path], object]:
+    """Return a function that writes a tar of members."""
+
+    def write(file: Path) -> None:
+        with tarfile.open(file, f"w:{packing}", format=tarfile.PAX_FORMAT) as archive:
+            for one, content in members:
+                one.size = len(content)
+                archive.addfile(one, io.BytesIO(content))
+
+    return write
 
 
 @pytest.fixture
@@ -54,7 +57,7 @@ def archive(tmp_path: Path) -> Path:
     return file
 
 
-def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, tmp_path):
+def test_tasks_are_there_and_are_not_fetched_again(archive, tmp_path):
     url, target = archive.as_uri(), tmp_path / "deep" / "tasks"
     target.mkdir(parents=True)  # an empty directory is no obstacle
     (target.parent / ".tasks.fetching" / "files" / "tasks").mkdir(parents=True)  # of a killed command
@@ -64,6 +67,8 @@ def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, tmp_pa
     archive.unlink()
     assert not fetch_tasks(url, sha256, target)
     assert list(target.parent.iterdir()) == [target]
+    with pytest.raises(UserError, match="found tasks of another archive"):
+        fetch_tasks(url, "0" * 64, target)
 
 
 @pytest.mark.parametrize("target", [".", "link"])
@@ -90,17 +95,16 @@ def test_a_disk_that_fills_up_leaves_no_part_of_the_tasks(archive, tmp_path, mon
     assert fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "tasks")
 
 
-@pytest.mark.parametrize("mode", [None, 0o777], ids=["link", "directory"])
-def test_what_others_may_change_is_no_private_place(mode, archive, tmp_path):
+@pytest.mark.parametrize("is_link", [True, False])
+def test_what_others_may_change_is_no_private_place(is_link, archive, tmp_path):
     """In a directory like /tmp, another user may put something at the place of the private directory."""
-    theirs = tmp_path / "theirs" / "files"
+    theirs, place = tmp_path / "theirs" / "files", tmp_path / ".tasks.fetching"
     theirs.mkdir(parents=True)
-    place = tmp_path / ".tasks.fetching"
-    if mode is None:
+    if is_link:
         place.symlink_to(theirs.parent)
     else:
         place.mkdir()
-        place.chmod(mode)
+        place.chmod(0o777)
     with pytest.raises(UserError, match="fetching: others may change what is here; remove it"):
         fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "tasks")
     assert theirs.is_dir()
@@ -114,48 +118,31 @@ def test_quiet(archive, tmp_path, pgdl):
     assert pgdl(*arguments) == (0, "", f"{tmp_path / 'tasks'}: is there already\n")
 
 
-def test_another_digest_is_refused_before_anything_is_unpacked(archive, tmp_path, monkeypatch):
+def test_another_digest_and_a_directory_of_another_origin_are_refused(archive, tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "_unpack", lambda *_: pytest.fail("unpacked"))
     with pytest.raises(UserError, match=r"another archive than the expected one: expected 0{64}, found [0-9a-f]{64}"):
         fetch_tasks(archive.as_uri(), "0" * 64, tmp_path / "new" / "tasks")
+    with pytest.raises(UserError, match="exists already: found other files"):
+        fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "made")
     assert {path.name for path in tmp_path.iterdir()} == {"made", archive.name}
 
 
-def test_a_directory_of_another_origin_stays_as_it_is(archive, tmp_path):
-    make_task(tmp_path / "mine")
-    with pytest.raises(UserError, match="exists already: found other files"):
-        fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "mine")
-    fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "tasks")
-    with pytest.raises(UserError, match="found tasks of another archive"):
-        fetch_tasks(archive.as_uri(), "0" * 64, tmp_path / "tasks")
-
-
-@pytest.mark.parametrize(
-    ("member", "problem"),
-    [
-        (tarfile.TarInfo("/etc/evil"), "/etc/evil: expected a path inside the archive"),
-        (tarfile.TarInfo("a/../../evil"), "a/../../evil: expected a path inside the archive"),
-        (tarfile.TarInfo("a\nb"), "a?b: expected a path inside the archive"),
-        (special("a", tarfile.SYMTYPE, "/etc"), "a: expected a regular file"),
-        (special("a", tarfile.LNKTYPE, "b"), "a: expected a regular file"),
-        (special("a", tarfile.FIFOTYPE), "a: expected a regular file"),
-        (special("a", tarfile.CHRTYPE), "a: expected a regular file"),
-        (tarfile.TarInfo("b"), "two files of one name: b"),
-        (tarfile.TarInfo("b/c"), "two files of one name: b"),
-    ],
-)
-def test_what_leads_outside_is_refused(member, problem, tmp_path):
-    file = tarred(tmp_path, (tarfile.TarInfo("b"), b"first"), (member, b""))
-    with pytest.raises(UserError) as refused:
-        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
-    assert str(refused.value) == f"{file.as_uri()}: cannot be unpacked: {problem}"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["archive.tar.gz"]
+@pytest.mark.parametrize("packing", ["", "gz", "bz2", "xz"])
+def test_a_tar_may_be_packed_in_any_way(packing, tmp_path):
+    file = tmp_path / "archive"
+    tarred(*((member(f"{'long ü' * 30}/{number}"), bytes(100_000)) for number in range(100)), packing=packing)(file)
+    assert fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+    assert len(list((tmp_path / "tasks").rglob("*"))) == 102
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UserError, match="cannot be unpacked: expected a readable tar or zip"):
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "others")
 
 
 def headers(name: str, kind: bytes, number: int, content: bytes = b"") -> bytes:
-    member = tarfile.TarInfo(name)
-    member.type, member.size = kind, len(content)
-    return (member.tobuf(tarfile.GNU_FORMAT) + content) * number
+    one = member(name, kind)
+    one.size = len(content)
+    return (one.tobuf(tarfile.GNU_FORMAT) + content) * number
 
 
 def holes(number: int) -> bytes:
@@ -165,42 +152,6 @@ def holes(number: int) -> bytes:
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
     return bytes(header) + (b"00000000000\0" * 42 + b"\1" + b"\0" * 7) * number
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize(
-    "content",
-    [
-        headers("././@LongLink", tarfile.GNUTYPE_LONGNAME, 1, bytes(20 * 1024**2)),
-        headers("header", tarfile.XHDTYPE, 1, bytes(20 * 1024**2)),
-        headers("folder", tarfile.DIRTYPE, 2000),
-        holes(40 * 1024),
-    ],
-    ids=["a long name", "a long header", "folders", "holes"],
-)
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=["tar", "gzip", "xz"])
-def test_a_small_archive_of_headers_takes_no_memory(content, pack, tmp_path, monkeypatch):
-    monkeypatch.setattr(fetching, "MAX_FILES", 1000)
-    file = tmp_path / "archive"
-    file.write_bytes(pack(content + bytes(1024)))
-    with pytest.raises(UserError, match=r"headers are too large|at most 1000 files and folders, found more"):
-        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
-
-
-@pytest.mark.parametrize("packing", ["", "gz", "bz2", "xz"])
-def test_a_tar_may_be_packed_in_any_way(packing, tmp_path):
-    file = tmp_path / "archive"
-    with tarfile.open(file, f"w:{packing}", format=tarfile.PAX_FORMAT) as archive:
-        for number in range(100):
-            member = tarfile.TarInfo(f"{'long ü' * 30}/{number}")
-            member.size = 100_000
-            archive.addfile(member, io.BytesIO(bytes(100_000)))
-    assert fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
-    assert len(list((tmp_path / "tasks").rglob("*"))) == 102
-    whole = file.read_bytes()
-    file.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(UserError, match="cannot be unpacked: expected a readable tar or zip"):
-        fetch_tasks(file.as_uri(), digest(file), tmp_path / "others")
 
 
 def written(content: bytes) -> Callable[[Path], object]:
@@ -219,17 +170,53 @@ def zipped(method: int = zipfile.ZIP_DEFLATED, mode: int = 0) -> Callable[[Path]
     return write
 
 
-def tar_of_zeros(packing: str) -> Callable[[Path], object]:
-    def write(file: Path) -> None:
-        member = tarfile.TarInfo("zeros")
-        member.size = 70 * 1024**2
-        with tarfile.open(file, f"w:{packing}") as members:
-            members.addfile(member, io.BytesIO(bytes(member.size)))
+#: Contents of tars whose headers alone are too large, or too many.
+HEADERS = {
+    "a long name": lambda: headers("././@LongLink", tarfile.GNUTYPE_LONGNAME, 1, bytes(20 * 1024**2)),
+    "a long header": lambda: headers("header", tarfile.XHDTYPE, 1, bytes(20 * 1024**2)),
+    "folders": lambda: headers("folder", tarfile.DIRTYPE, 2000),
+    "holes": lambda: holes(40 * 1024),
+}
 
-    return write
+
+def refuse(file: Path, problem: str) -> None:
+    with pytest.raises(UserError, match=f"archive: cannot be unpacked: .*({problem})"):
+        fetch_tasks(file.as_uri(), digest(file), file.parent / "tasks")
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("content", HEADERS)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=["tar", "gzip", "xz"])
+def test_a_small_archive_of_headers_takes_no_memory(content, pack, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "MAX_FILES", 1000)
+    (tmp_path / "archive").write_bytes(pack(HEADERS[content]() + bytes(1024)))
+    refuse(tmp_path / "archive", "headers are too large|at most 1000 files and folders, found more")
+
+
+@pytest.mark.parametrize(
+    ("one", "problem"),
+    [
+        (member("/etc/evil"), "/etc/evil: expected a path inside the archive"),
+        (member("a/../../evil"), r"a/\.\./\.\./evil: expected a path inside the archive"),
+        (member("a\nb"), r"a\?b: expected a path inside the archive"),
+        (member("a", tarfile.SYMTYPE, "/etc"), "a: expected a regular file$"),
+        (member("a", tarfile.LNKTYPE, "b"), "a: expected a regular file$"),
+        *((member("a", kind), "a: expected a regular file$") for kind in (tarfile.FIFOTYPE, tarfile.CHRTYPE)),
+        *((member(name), "two files of one name: b$") for name in ("b", "b/c")),
+    ],
+)
+def test_what_leads_outside_is_refused(one, problem, tmp_path):
+    tarred((member("b"), b"first"), (one, b""))(tmp_path / "archive")
+    refuse(tmp_path / "archive", problem)
+
+
+def tar_of_zeros(packing: str) -> Callable[[Path], object]:
+    return lambda file: tarred((member("zeros"), bytes(70 * 1024**2)), packing=packing)(file)
 
 
 TOO_MUCH, UNREADABLE = "members together: expected at most 100 times", "expected a readable tar or zip"
+METHODS = (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2)
 
 
 @pytest.mark.rest
@@ -237,33 +224,27 @@ TOO_MUCH, UNREADABLE = "members together: expected at most 100 times", "expected
     ("write", "problem"),
     [
         (lambda file: overlapping(file, 120), TOO_MUCH),
-        (tar_of_zeros("gz"), TOO_MUCH),
-        (tar_of_zeros("xz"), TOO_MUCH),
-        (zipped(zipfile.ZIP_LZMA), "member x: expected a stored or deflated file"),
-        (zipped(zipfile.ZIP_BZIP2), "member x: expected a stored or deflated file"),
+        *((tar_of_zeros(packing), TOO_MUCH) for packing in ("gz", "xz")),
+        *((zipped(method), "member x: expected a stored or deflated file") for method in METHODS),
         (zipped(mode=stat.S_IFLNK | 0o777), "x: expected a regular file"),
-        (written(b""), UNREADABLE),
-        (written(b"no archive"), UNREADABLE),
-        (written(b"PK\3\4 neither"), UNREADABLE),
-        (written(b"\x1f\x8b broken"), UNREADABLE),
+        *((written(content), UNREADABLE) for content in (b"", b"no archive", b"PK\3\4 neither", b"\x1f\x8b broken")),
     ],
 )
 def test_bombs_links_and_what_is_no_archive_are_refused(write, problem, tmp_path):
     write(tmp_path / "archive")
-    with pytest.raises(UserError, match=f"archive: cannot be unpacked: {problem}"):
-        fetch_tasks((tmp_path / "archive").as_uri(), digest(tmp_path / "archive"), tmp_path / "tasks")
-    assert not (tmp_path / "tasks").exists()
+    refuse(tmp_path / "archive", problem)
 
 
-@pytest.mark.parametrize("limit", ["MAX_BYTES", "MAX_FILES", "MAX_ARCHIVE"])
-def test_sizes_are_bounded_by_what_comes_out(limit, tmp_path, monkeypatch):
-    file = tarred(tmp_path, *((tarfile.TarInfo(name), b"0" * 4_000_000) for name in "abc"))
-    monkeypatch.setattr(fetching, limit, {"MAX_BYTES": 10_000_000, "MAX_FILES": 2, "MAX_ARCHIVE": 1000}[limit])
-    with pytest.raises(
-        UserError, match=r"cannot be unpacked: expected at most .* found more|too large: expected at most"
-    ):
-        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
-    assert list(tmp_path.iterdir()) == [file]
+def test_sizes_are_bounded_by_what_comes_out(tmp_path, monkeypatch):
+    file = tmp_path / "archive"
+    tarred(*((member(name), b"0" * 400_000) for name in "abc"))(file)
+    problem = r"cannot be unpacked: expected at most .* found more|too large: expected at most"
+    for limit, value in {"MAX_BYTES": 1_000_000, "MAX_FILES": 2, "MAX_ARCHIVE": 100}.items():
+        monkeypatch.setattr(fetching, limit, value)
+        with pytest.raises(UserError, match=problem):
+            fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+        monkeypatch.undo()
+        assert list(tmp_path.iterdir()) == [file]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ import signal
 import subprocess
 import sys
 import zipfile
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -60,19 +62,13 @@ def test_tasks_may_be_on_another_disk_than_their_directory(fetch, server, file, 
     assert is_whole(server)
 
 
-def test_a_busy_server_is_asked_again(fetch, server, file):
-    server.statuses = [503, 429]
-    assert fetch().code == 0
-    server.statuses = [503] * 100
-    assert fetch().err == (
-        f"pgdl: {server.url}/data.zip: cannot be fetched: the server answers 503 Service Unavailable; "
-        "the same command continues\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("serve", "said"),
     [
+        (
+            lambda server: server.statuses.extend([503] * 100),
+            "cannot be fetched: the server answers 503 Service Unavailable; the same command continues",
+        ),
         (
             lambda server: (server.directory / "data.zip").unlink(),
             "cannot be fetched: expected 206 Partial Content, found 404 Not Found; the archive has moved: a newer "
@@ -88,16 +84,17 @@ def test_a_busy_server_is_asked_again(fetch, server, file):
         ),
         (
             lambda server: (server.directory / "data.zip").write_bytes(b"none"),
-            "damaged: expected the directory of a zip archive, found 4 bytes, too few",
+            "damaged: expected the directory of a zip archive, found 4 bytes, too few for a zip archive",
         ),
     ],
-    ids=["not found", "forbidden", "circles", "a few bytes"],
 )
-def test_what_asking_again_does_not_mend_is_one_line(fetch, server, file, serve, said):
+def test_a_busy_server_is_asked_again_and_what_that_does_not_mend_is_one_line(fetch, server, file, serve, said):
+    server.statuses = [503, 429]
+    assert fetch("small/tiny", "--models", 1).code == 0
     serve(server)
     (line,) = fetch().err.splitlines()
     assert line.startswith(f"pgdl: {server.url}/data.zip: ")
-    assert said in line
+    assert line.endswith(said)
 
 
 def interrupt(*_: object) -> None:
@@ -117,8 +114,7 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(fetch, refusal, se
     monkeypatch.setattr(transfer, "CONNECTIONS", 1)  # the two largest files, the shards, come first
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
-        (entry,) = [one for one in members.infolist() if one.filename == "input_data/tiny/model_3/weights.hdf5"]
-        whole = members.read(entry)
+        entry = members.getinfo("input_data/tiny/model_3/weights.hdf5")
     good = archive.read_bytes()
     place = entry.header_offset + 30 + len(entry.filename) + entry.compress_size // 2
     archive.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
@@ -129,7 +125,6 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(fetch, refusal, se
     server.hits.clear()
     assert fetch().code == 0
     assert is_whole(server)
-    assert (TASKS / "input_data" / "tiny" / "model_3" / "weights.hdf5").read_bytes() == whole
     assert len(server.hits) <= 4 + 29 - 2
 
 
@@ -137,9 +132,8 @@ def test_an_archive_that_changes_half_way_is_refused(refusal, server, monkeypatc
     extract = transfer._extract
 
     def change(*arguments):
-        found = extract(*arguments)
         server.etag = '"2"'
-        return found
+        return extract(*arguments)
 
     monkeypatch.setattr(transfer, "_extract", change)
     monkeypatch.setattr(transfer, "CONNECTIONS", 1)
@@ -148,15 +142,16 @@ def test_an_archive_that_changes_half_way_is_refused(refusal, server, monkeypatc
 
 def test_a_file_that_is_another_one_later_stops_with_both(fetch, server, archive):
     fetch("small", "--models", "model_0")
-    edited = (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").read_bytes() + b"\n"
-    (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").write_bytes(edited)
+    made = server.directory / "made"
+    config = made / "input_data" / "tiny" / "model_0" / "config.json"
+    config.write_bytes(config.read_bytes() + b"\n")
     with zipfile.ZipFile(archive, "w") as members:
-        for path in sorted((server.directory / "made").rglob("*.*")):
-            members.write(path, path.relative_to(server.directory / "made"))
+        for path in sorted(made.rglob("*.*")):
+            members.write(path, path.relative_to(made))
     ended = fetch()
     assert ended.code == 2
     assert "another model_0/config.json: expected " in ended.err
-    assert f"found {len(edited)} bytes, CRC-32 " in ended.err
+    assert f"found {config.stat().st_size} bytes, CRC-32 " in ended.err
 
 
 def test_whole_answers_in_between_are_refused(server, file):
@@ -166,27 +161,16 @@ def test_whole_answers_in_between_are_refused(server, file):
         reader.read(1)
 
 
-def test_a_disk_that_is_too_small_is_said_before_anything_travels(refusal, server, monkeypatch, file):
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
-    assert re.match(
-        r"pgdl: tasks: disk too small: expected [\d.]+ kB of free disk space, found 100 B; free some", refusal()
-    )
-    assert len(server.hits) <= 4
-
-
-def test_a_disk_that_is_full_in_between_keeps_what_is_finished(fetch, refusal, server, monkeypatch, file):
-    real = os.fsync
-    calls = []
-
-    def full(descriptor: int) -> None:
-        calls.append(descriptor)
-        if len(calls) > 10:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        real(descriptor)
-
-    monkeypatch.setattr(transfer.os, "fsync", full)
-    assert "cannot be written: found No space left on device; the same command continues" in refusal()
-    monkeypatch.setattr(transfer.os, "fsync", real)
+def test_a_disk_that_is_too_small_or_fills_up_keeps_what_is_finished(fetch, refusal, server, monkeypatch, file):
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+        said = r"pgdl: tasks: disk too small: expected [\d.]+ kB of free disk space, found 100 B; free some"
+        assert re.match(said, refusal())
+        assert len(server.hits) <= 4, "nothing travels"
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with monkeypatch.context() as patch:
+        patch.setattr(transfer.os, "fsync", Mock(side_effect=chain([None] * 10, repeat(full))))
+        assert "cannot be written: found No space left on device; the same command continues" in refusal()
     server.hits.clear()
     assert fetch().code == 0
     assert is_whole(server)
@@ -262,30 +246,23 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(pgdl, fetch, ser
     assert "shard_7.tfrecord: was not fetched with the task" in ended.out
 
 
-def test_a_model_that_gets_a_file_more_is_extended(fetch, server):
-    """The second fetch adds the file to a task whose directories exist already."""
-    later = make_archive(server.directory / "later.zip")
-    with zipfile.ZipFile(later) as members, zipfile.ZipFile(server.directory / "data.zip", "w") as earlier:
-        for entry in members.infolist():
-            if not entry.filename.endswith("model_3/weights_init.hdf5"):
-                earlier.writestr(entry, members.read(entry))
-    assert fetch().code == 0
-    later.replace(server.directory / "data.zip")
-    assert fetch().code == 0
-    assert is_whole(server)
-
-
-def test_other_tasks_can_be_used_while_one_is_fetched(pgdl, fetch, server, tmp_path):
+def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(pgdl, fetch, server, tmp_path, monkeypatch):
+    """Otherwise the next command would fetch a smaller corpus, whose score means nothing. Whole tasks can be used."""
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
     file = catalogue(tmp_path, server.url, tasks)
-    fetch("small/one", file=file)
-    (TASKS / ".fetching" / "two").mkdir(parents=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(staging.StagedTask, "add", interrupt)
+        assert fetch(file=file).code == 130
+    assert "half-fetched: one, two" in pgdl("task", "validate", TASKS).err
+    assert fetch("small/one", file=file).code == 0
     assert "name other tasks with --task" in pgdl("task", "validate", TASKS).err
     assert pgdl("task", "validate", TASKS, "--task", "one").code == 0
-    assert "half-fetched: two" in pgdl("board", "--tasks", TASKS).err
-    assert "half-fetched" not in pgdl("board", "--tasks", TASKS, "--task", "one").err
-    assert "half-fetched" not in pgdl("run", "no_measure", "--tasks", TASKS, "--task", "one").err
+    assert "half-fetched: two; repeat" in pgdl("board", "--tasks", TASKS).err
+    for command in (("board",), ("run", "no_measure")):
+        assert "half-fetched" not in pgdl(*command, "--tasks", TASKS, "--task", "one").err
+    assert fetch(file=file).code == 0
+    assert is_whole(server)
 
 
 def test_two_fetches_into_one_directory_do_not_meet(fetch, file):
@@ -295,21 +272,6 @@ def test_two_fetches_into_one_directory_do_not_meet(fetch, file):
     assert "another pgdl task fetch is at work here" in fetch().err
     os.close(lock)
     assert fetch().code == 0
-
-
-def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(pgdl, fetch, server, tmp_path, monkeypatch):
-    """Otherwise the next command would fetch a smaller corpus, whose score means nothing."""
-    tasks = ("one", "two")
-    make_archive(server.directory / "data.zip", tasks)
-    file = catalogue(tmp_path, server.url, tasks)
-    with monkeypatch.context() as patch:
-        patch.setattr(staging.StagedTask, "add", interrupt)
-        assert fetch(file=file).code == 130
-    assert "half-fetched: one, two" in pgdl("task", "validate", TASKS).err
-    assert fetch("small/one", file=file).code == 0
-    assert "half-fetched: two; repeat" in pgdl("board", "--tasks", TASKS).err
-    assert fetch(file=file).code == 0
-    assert is_whole(server)
 
 
 def test_a_smaller_part_keeps_what_was_fetched(pgdl, fetch, server, monkeypatch, file):

@@ -37,10 +37,11 @@ def test_names_in_the_catalogues_are_unique():
 
 
 def test_another_archive_than_the_catalogue_says(refusal, server, archive, tmp_path):
+    said = "another archive than the catalogue says: expected"
     line = refusal(file=catalogue(tmp_path, server.url, ("tinny",)))
-    assert line.endswith("another archive than the catalogue says: expected tinny, found tiny; did you mean 'tiny'?")
+    assert line.endswith(f"{said} tinny, found tiny; did you mean 'tiny'?")
     line = refusal(file=catalogue(tmp_path, server.url, task="models = 9\n"))
-    assert line.endswith("another archive than the catalogue says: expected 9 models of tiny, found 8")
+    assert line.endswith(f"{said} 9 models of tiny, found 8")
     (server.directory / "data.zip").write_bytes(b"<html>" * 1000)
     assert "damaged: expected the directory of a zip archive" in refusal()
 
@@ -49,52 +50,45 @@ def test_a_task_that_lacks_a_file(refusal, server):
     make_archive(server.directory / "made.zip")
     (server.directory / "made" / "reference_data" / "tiny" / "model_configs.json").unlink()
     make_archive(server.directory / "data.zip", tasks=())
-    line = refusal()
-    assert line.endswith("no whole task tiny: expected model_configs.json, found no such member")
+    assert refusal().endswith("no whole task tiny: expected model_configs.json, found no such member")
 
 
 def test_a_task_that_was_not_fetched_stays_as_it_is(fetch, server, archive):
     shutil.copytree(server.directory / "made", TASKS)
-    ended = fetch()
-    assert "input_data/tiny: exists already: found a task that was not fetched; remove it" in ended.err
+    assert "input_data/tiny: exists already: found a task that was not fetched; remove it" in fetch().err
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"source": "\x1b[31m/x"}, r"expected CORPUS/TASK, and integers, found '\x1b[31m/x'"),
-        ({"models": "many"}, "expected CORPUS/TASK, and integers"),
-        ({"surplus": 1}, "not a record of pgdl task fetch"),
-    ],
-)
-def test_a_record_that_somebody_wrote_is_not_trusted(pgdl, fetch, archive, change, problem):
+def test_a_record_that_somebody_wrote_is_not_trusted(pgdl, fetch, archive):
     fetch()
-    edit_json(TASKS / "reference_data" / "tiny" / "fetched.json", lambda record: record.update(change))
-    ended = pgdl("task", "validate", TASKS)
-    line, verdict = ended.lines
-    assert problem in line
-    assert verdict == "tiny: 1 problem: invalid"
-    assert "\x1b" not in line
+    file = TASKS / "reference_data" / "tiny" / "fetched.json"
+    for change, problem in (
+        ({"source": "\x1b[31m/x"}, r"expected CORPUS/TASK, and integers, found '\x1b[31m/x'"),
+        ({"source": "small/tiny", "models": "many"}, "expected CORPUS/TASK, and integers"),
+        ({"models": 8, "surplus": 1}, "not a record of pgdl task fetch"),
+    ):
+        edit_json(file, lambda record, change=change: record.update(change))
+        line, verdict = pgdl("task", "validate", TASKS).lines
+        assert problem in line
+        assert verdict == "tiny: 1 problem: invalid"
+        assert "\x1b" not in line
 
 
-def link(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name)
-    entry.external_attr = (stat.S_IFLNK | 0o777) << 16
-    return entry
+LINK = zipfile.ZipInfo("input_data/tiny/model_0/weights_init.hdf5")
+LINK.external_attr = (stat.S_IFLNK | 0o777) << 16
+NO_PATH, TWICE = "expected a path inside the archive", "two files of one name: model_0/config.json"
 
 
 @pytest.mark.parametrize(
     ("member", "problem"),
     [
-        (link("input_data/tiny/model_0/weights_init.hdf5"), "expected a regular file"),
-        (zipfile.ZipInfo("input_data/tiny/../../../evil"), "expected a path inside the archive"),
-        (zipfile.ZipInfo("/input_data/tiny/model_8/config.json"), "expected a path inside the archive"),
-        (zipfile.ZipInfo("input_data/tiny/model_\x1b[31m8/config.json"), "model_?[31m8/config.json: expected a path"),
-        (zipfile.ZipInfo("input_data/tiny/model_8\\..\\config.json"), "expected a path inside the archive"),
-        (zipfile.ZipInfo("input_data/tiny/model_0/config.json"), "two files of one name: model_0/config.json"),
-        (zipfile.ZipInfo("other/input_data/tiny/model_0/config.json"), "two files of one name: model_0/config.json"),
+        (LINK, "expected a regular file"),
+        ("input_data/tiny/../../../evil", NO_PATH),
+        ("/input_data/tiny/model_8/config.json", NO_PATH),
+        ("input_data/tiny/model_\x1b[31m8/config.json", "model_?[31m8/config.json: expected a path"),
+        ("input_data/tiny/model_8\\..\\config.json", NO_PATH),
+        ("input_data/tiny/model_0/config.json", TWICE),
+        ("other/input_data/tiny/model_0/config.json", TWICE),
     ],
-    ids=["link", "above", "absolute", "control character", "backslash", "twice", "twice by another way"],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_what_leads_outside_is_refused(refusal, server, tmp_path, member, problem):
@@ -123,25 +117,23 @@ def test_bombs_are_refused_before_they_are_unpacked(refusal, server, monkeypatch
     from harness.format import archive
 
     make_archive(server.directory / "data.zip", n_train=240)
-    with monkeypatch.context() as patched:
-        patched.setattr(listing, "MAX_FILES", 10)
-        assert "expected at most 10 files, found " in refusal()
-    with monkeypatch.context() as patched:
-        patched.setattr(listing, "MAX_JSON", 100)
-        assert "model_configs.json: expected at most 100 bytes" in refusal()
-    monkeypatch.setattr(listing, "MAX_BYTES", 1000)
-    assert "GiB of files, found more" in refusal()
-    monkeypatch.setattr(archive, "SUSPECT_BYTES", 100)
-    monkeypatch.setattr(archive, "MAX_RATIO", 1)
-    assert "expected at most 1 times its packed size" in refusal()
+    for place, limit, value, problem in (
+        (listing, "MAX_FILES", 10, "expected at most 10 files, found "),
+        (listing, "MAX_JSON", 100, "model_configs.json: expected at most 100 bytes"),
+        (listing, "MAX_BYTES", 1000, "GiB of files, found more"),
+        (archive, "MAX_RATIO", 1, "expected at most 1 times its packed size"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(archive, "SUSPECT_BYTES", 100)
+            patched.setattr(place, limit, value)
+            assert problem in refusal()
 
 
 def test_no_network(refusal, tmp_path):
     line = refusal(file=catalogue(tmp_path, "http://127.0.0.1:1"))
     assert "127.0.0.1 cannot be reached: found " in line
-    assert line.endswith(
-        "Connection refused; check the network (a proxy is named by HTTPS_PROXY); the same command continues"
-    )
+    remedy = "check the network (a proxy is named by HTTPS_PROXY); the same command continues"
+    assert line.endswith(f"Connection refused; {remedy}")
     assert "<" not in line
 
 

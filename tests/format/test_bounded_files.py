@@ -13,7 +13,6 @@ import h5py
 import numpy as np
 import pytest
 from little_memory import little_memory
-from zip_bombs import overlapping
 
 from harness.errors import UserError
 from harness.format import arrays
@@ -34,21 +33,12 @@ def _bounded() -> Iterator[None]:
 
 
 def test_an_archive_that_declares_a_large_directory(tmp_path: Path) -> None:
-    with (tmp_path / "model.keras").open("wb") as file:
-        file.truncate(4 * GB)
-        file.seek(0, io.SEEK_END)
-        file.write(struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 9, 9, 4 * GB - 1000, 0, 0))
-    with (
-        pytest.raises(UserError, match="damaged: expected a whole zip archive"),
-        open_archive(tmp_path / "model.keras"),
-    ):
-        pass
-
-
-def test_an_archive_whose_members_are_too_large_together(tmp_path: Path) -> None:
-    file = overlapping(tmp_path / "data.npz", 120)
-    said = rf"members together: expected at most 100 times the archive's size, found {file.stat().st_size} bytes"
-    with pytest.raises(UserError, match=rf"^{file}: {said} that unpack to 7549747200$"), open_npz(file):
+    file = tmp_path / "model.keras"
+    file.touch()
+    os.truncate(file, 4 * GB)
+    with file.open("ab") as stream:
+        stream.write(struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 9, 9, 4 * GB - 1000, 0, 0))
+    with pytest.raises(UserError, match="damaged: expected a whole zip archive"), open_archive(file):
         pass
 
 

@@ -1,6 +1,5 @@
 """Tests of layers that Keras 2 and Keras 3 define differently: read as their writer means them, or refused."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,7 @@ import numpy as np
 import pytest
 
 from harness.errors import UserError
-from harness.format.architecture import LayerShapes, ModelShapes, parse_architecture, read_architecture
-from harness.format.layout import CONFIG
+from harness.format.architecture import LayerShapes, ModelShapes, parse_architecture
 from harness.format.weights import read_weights
 from harness.format.writer import Writer, writer_of
 
@@ -39,20 +37,19 @@ def in_keras_json(major: int, **more: str) -> dict[str, Any]:
     return {"class_name": "Sequential", "config": {"name": "m", "layers": [source, dense]}, **more}
 
 
+HARD = layer("Dense", units=3, activation="hard_sigmoid")
+
+
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    ("name", "contents"),
     [
-        (in_keras_json(2), "hard_sigmoid_of_keras_2"),
-        (in_keras_json(3), "hard_sigmoid"),
-        (in_keras_json(2, keras_version="2.2.4-tf"), "hard_sigmoid_of_keras_2"),
-        (listed(layer("Dense", units=3, activation="hard_sigmoid"), keras_version="1.2.2"), "hard_sigmoid_of_keras_2"),
-        (listed(layer("Dense", units=3, activation="hard_sigmoid"), keras_version="3.15.1"), "hard_sigmoid"),
-        (listed(layer("Dense", units=3, activation="hard_sigmoid", **INPUTS[2])), "hard_sigmoid_of_keras_2"),
+        ("hard_sigmoid_of_keras_2", [in_keras_json(2), in_keras_json(2, keras_version="2.2.4-tf")]),
+        ("hard_sigmoid_of_keras_2", [listed(HARD, keras_version="1.2.2"), listed(HARD | INPUTS[2])]),
+        ("hard_sigmoid", [in_keras_json(3), listed(HARD, keras_version="3.15.1")]),
     ],
 )
-def test_a_hard_sigmoid_has_the_name_of_its_function(content: dict[str, Any], expected: str) -> None:
-    (dense,) = canonical(content)
-    assert dense["config"]["activation"] == expected
+def test_a_hard_sigmoid_has_the_name_of_its_function(name: str, contents: list[dict[str, Any]]) -> None:
+    assert [canonical(content)[0]["config"]["activation"] for content in contents] == [name, name]
 
 
 def test_the_version_counts_more_than_words() -> None:
@@ -63,15 +60,12 @@ def test_the_version_counts_more_than_words() -> None:
 DILATED = layer("Conv3DTranspose", filters=2, kernel_size=2, dilation_rate=[2, 2, 2])
 
 
-@pytest.mark.parametrize("one", [layer("Activation", activation="hard_sigmoid"), DILATED])
-def test_without_a_version_they_are_refused(one: dict[str, Any]) -> None:
+def test_without_a_version_they_are_refused() -> None:
+    """`tf_keras` 2.21 ignores the dilation: outputs have the shape and the numbers of a layer without dilation."""
     remedy = 'state the version that wrote it beside the layers, as "keras_version": "2.15.0" or "3.0.0"'
-    with pytest.raises(UserError, match=re.escape(f"which Keras 2 and Keras 3 define differently; {remedy}")):
-        canonical(listed(one, shape=(5, 5, 5, 1)))
-
-
-def test_keras_2_leaves_the_dilation_of_a_transposed_convolution_in_3d_out() -> None:
-    """`tf_keras` 2.21 ignores the dilation, too: outputs have the shape and the numbers of a layer without dilation."""
+    for one in (layer("Activation", activation="hard_sigmoid"), DILATED):
+        with pytest.raises(UserError, match=re.escape(f"which Keras 2 and Keras 3 define differently; {remedy}")):
+            canonical(listed(one, shape=(5, 5, 5, 1)))
     found = [canonical(listed(DILATED, shape=(5, 5, 5, 1), keras_version=version)) for version in ("2.15.0", "3.0.0")]
     assert [layers[0]["config"]["dilation_rate"] for layers in found] == [1, [2, 2, 2]]
 
@@ -89,10 +83,9 @@ EMBEDDING = layer("Embedding", input_dim=5, output_dim=4, mask_zero=True)
 MEAN = layer("GlobalAveragePooling1D")
 
 
-UNLIKE = [layer("Identity"), layer("Rescaling", scale=2.0), layer("GroupNormalization", groups=2)]
-
-
-@pytest.mark.parametrize("one", UNLIKE)
+@pytest.mark.parametrize(
+    "one", [layer("Identity"), layer("Rescaling", scale=2.0), layer("GroupNormalization", groups=2)]
+)
 def test_layers_that_treat_masks_differently_are_refused_behind_a_mask_only(one: dict[str, Any]) -> None:
     with pytest.raises(UserError, match=rf"mask_zero: .* a mask that reaches layer 2 \({one['layer_name']}\)"):
         canonical(listed(EMBEDDING, layer("Dropout", rate=0.5), one, MEAN))
@@ -100,13 +93,13 @@ def test_layers_that_treat_masks_differently_are_refused_behind_a_mask_only(one:
     assert canonical(listed({**EMBEDDING, "mask_zero": False}, one, MEAN))
 
 
+def node(name: str, class_name: str, *sources: str, **config: Any) -> dict[str, Any]:
+    nodes = [[[source, 0, 0, {}] for source in sources]] if sources else []
+    return {"class_name": class_name, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
+
+
 def graph(branches: tuple[bool, bool], version: str = "2.15.0") -> dict[str, Any]:
     """Return a network that adds two embeddings, with or without masks, and applies attention to the sum."""
-
-    def node(name: str, class_name: str, *sources: str, **config: Any) -> dict[str, Any]:
-        nodes = [[[source, 0, 0] for source in sources]] if sources else []
-        return {"class_name": class_name, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
-
     embeddings = [
         node(name, "Embedding", "in", input_dim=5, output_dim=4, mask_zero=masked)
         for name, masked in zip("ab", branches, strict=True)
@@ -118,14 +111,11 @@ def graph(branches: tuple[bool, bool], version: str = "2.15.0") -> dict[str, Any
     return {"class_name": "Functional", "config": {"name": "n", "layers": layers, **ends}, "keras_version": version}
 
 
-def test_masks_of_some_inputs_only_are_refused() -> None:
-    assert canonical(graph((True, True)))
-    assert canonical(graph((False, False)))
+def test_masks_of_some_inputs_only_are_refused_and_attention_before_keras_2_10_saw_none() -> None:
+    for branches in ((True, True), (False, False)):
+        assert canonical(graph(branches))
     with pytest.raises(UserError, match=r"reaches layer 2 \(Add\), but not all of its inputs"):
         canonical(graph((True, False)))
-
-
-def test_attention_before_keras_2_10_saw_no_masks() -> None:
     with pytest.raises(UserError, match=r"reaches layer 3 \(MultiHeadAttention\)"):
         canonical(graph((True, True), "2.9.0"))
     assert canonical(graph((False, False), "2.9.0"))
@@ -138,30 +128,23 @@ def test_virtual_batches_are_left_out_and_their_axis_is_not_counted(axis: object
     assert norm["config"] == {"axis": expected}
 
 
-@pytest.mark.parametrize("module", ["keras", "keras.src", "tf_keras.src"])
-def test_models_of_keras_2_12_and_later_are_built_in(module: str) -> None:
-    assert canonical(
-        {**graph((False, False)), "module": f"{module}.engine.functional", "registered_name": "Functional"}
-    )
+def test_models_of_keras_2_12_and_later_are_built_in() -> None:
+    for module in ("keras", "keras.src", "tf_keras.src"):
+        names = {"module": f"{module}.engine.functional", "registered_name": "Functional"}
+        assert canonical({**graph((False, False)), **names})
 
 
-def ended(inputs: object, outputs: object) -> dict[str, Any]:
-    content = graph((False, False))
-    content["config"] |= {"input_layers": inputs, "output_layers": outputs}
-    return content
+def test_one_input_and_one_output_may_be_held_by_lists_and_objects() -> None:
+    def ended(start: object, end: object) -> list[dict[str, Any]]:
+        content = graph((False, False))
+        content["config"] |= {"input_layers": start, "output_layers": end}
+        return canonical(content)
 
-
-HELD = [lambda end: end, lambda end: [[end]], lambda end: {"x": end}, lambda end: [{"x": [end]}]]
-
-
-@pytest.mark.parametrize("wrap", HELD)
-def test_one_input_and_one_output_may_be_held_by_lists_and_objects(wrap: Any) -> None:
-    assert canonical(ended(wrap(["in", 0, 0]), wrap(["m", 0, 0]))) == canonical(graph((False, False)))
-
-
-def test_a_reference_without_its_last_number_is_malformed() -> None:
+    start, end = ["in", 0, 0], ["m", 0, 0]
+    held = [(start, end), ([start], [end]), ({"x": start}, {"x": end}), ([{"x": start}], [{"x": end}])]
+    assert all(ended(*ends) == canonical(graph((False, False))) for ends in held)
     with pytest.raises(UserError, match=r"reference to a layer: expected name and two numbers, found \['in', 0\]"):
-        canonical(ended([["in", 0]], [["m", 0, 0]]))
+        ended([["in", 0]], [end])
 
 
 def test_a_sequential_model_of_keras_2_0_is_the_list_of_its_layers() -> None:
@@ -200,12 +183,14 @@ def read(path: Path) -> list[Any]:
     return read_weights(path.read_bytes(), path, architecture, SHAPES)
 
 
-def test_weights_of_virtual_batches_have_one_axis(tmp_path: Path) -> None:
+def test_weights_of_virtual_batches_have_one_axis_and_kernels_of_theano_are_refused(tmp_path: Path) -> None:
     """Keras 2 stores weights (1, 1, 1, 1, channels), which are read as (channels,)."""
     found = read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (1, 1, 1, 1, 2), backend="tensorflow"))
     assert [array.shape for array in found] == [(2, 2, 1, 2), *[(2,)] * 4]
     with pytest.raises(UserError, match=r"expected shape \(2,\), found \(1, 1, 1, 2, 1\)"):
         read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (1, 1, 1, 2, 1)))
+    with pytest.raises(UserError, match=r"backend: expected tensorflow, found kernels of theano"):
+        read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (2,), backend="theano"))
 
 
 @pytest.mark.parametrize(("version", "order"), [("2.15.0", [0, 1, 4, 5, 2, 3, 6, 7]), ("3.10.0", [*range(8)])])
@@ -214,17 +199,13 @@ def test_layers_that_were_thawed_in_a_frozen_model_have_their_own_weights(
 ) -> None:
     """Keras 2 stores the trained weights of all layers first, Keras 3 layer after layer."""
 
-    def entry(name: str, kind: str, *inputs: str, **settings: Any) -> dict[str, Any]:
-        nodes = [[[one, 0, 0, {}] for one in inputs]] if inputs else []
-        return {"name": name, "class_name": kind, "config": {"name": name, **settings}, "inbound_nodes": nodes}
-
     def model(name: str, *layers: dict[str, Any], **settings: Any) -> dict[str, Any]:
         ends = {"input_layers": [["in", 0, 0]], "output_layers": [[layers[-1]["name"], 0, 0]]}
-        source = entry("in", "InputLayer", batch_input_shape=[None, 2])
-        return entry(name, "Functional", "in", layers=[source, *layers], **ends, **settings)
+        source = node("in", "InputLayer", batch_input_shape=[None, 2])
+        return node(name, "Functional", "in", layers=[source, *layers], **ends, **settings)
 
     kind, weights = "BatchNormalization", ("gamma", "beta", "moving_mean", "moving_variance")
-    base = model("base", entry("a", kind, "in", axis=[1]), entry("b", kind, "a", axis=[1]), trainable=False)
+    base = model("base", node("a", kind, "in", axis=[1]), node("b", kind, "a", axis=[1]), trainable=False)
     architecture = parse_architecture({**model("m", base), "keras_version": version}, Path("config.json"))
     layers = (LayerShapes(kind, tuple((name, (2,)) for name in weights)),) * 2
     file = tmp_path / "w.h5"
@@ -237,34 +218,24 @@ def test_layers_that_were_thawed_in_a_frozen_model_have_their_own_weights(
     assert [int(array[0]) for array in found] == order
 
 
-def test_kernels_that_theano_trained_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"backend: expected tensorflow, found kernels of theano"):
-        read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (2,), backend="theano"))
-
-
-WITH_CHANNELS = [
-    {"layer_name": "Conv2D", "filters": 4, "kernel_size": 3, "strides": 2, "padding": "same"},
-    {"layer_name": "Dropout", "rate": 0.5},
-    {"layer_name": "GlobalAveragePooling2D"},
-    {"layer_name": "Dense", "units": 2},
-]
-
-
-def order_of(directory: Path, data_format: str) -> list[tuple[str, object]]:
+def order_of(data_format: str) -> list[tuple[str, object]]:
+    kernel = {"filters": 4, "kernel_size": 3, "strides": 2, "padding": "same"}
     layers = [
-        layer | ({"data_format": data_format} if layer["layer_name"].endswith("2D") else {}) for layer in WITH_CHANNELS
+        layer("Conv2D", **kernel, data_format=data_format),
+        layer("Dropout", rate=0.5),
+        layer("GlobalAveragePooling2D", data_format=data_format),
+        layer("Dense", units=2),
     ]
-    (directory / CONFIG).write_text(json.dumps({"model_config": layers, "input_shape": [3, 11, 12]}))
-    found = read_architecture(directory).canonical["layers"]
-    return [(layer["class_name"], layer["config"].get("dims") or layer["config"].get("data_format")) for layer in found]
+    found = canonical(listed(*layers, shape=(3, 11, 12)))
+    return [(one["class_name"], one["config"].get("dims") or one["config"].get("data_format")) for one in found]
 
 
-def test_permutations_stand_around_them(tmp_path: Path) -> None:
+def test_permutations_stand_around_layers_with_the_channels_first() -> None:
     to_last, to_first = ("Permute", [2, 3, 1]), ("Permute", [3, 1, 2])
-    assert order_of(tmp_path, "channels_first") == [
-        to_last, ("Conv2D", "channels_last"), to_first, ("Dropout", None), to_last,
-        ("GlobalAveragePooling2D", "channels_last"), ("Dense", None),
-    ]  # fmt: skip
+    convolution, pooling = ("Conv2D", "channels_last"), ("GlobalAveragePooling2D", "channels_last")
+    dropout, dense = ("Dropout", None), ("Dense", None)
+    assert order_of("channels_first") == [to_last, convolution, to_first, dropout, to_last, pooling, dense]
+    assert order_of("channels_last") == [convolution, dropout, pooling, dense]
 
 
 def test_padding_in_one_dimension_has_no_setting_that_keras_2_does_not_know() -> None:
@@ -273,22 +244,12 @@ def test_padding_in_one_dimension_has_no_setting_that_keras_2_does_not_know() ->
     assert padding == {"class_name": "ZeroPadding1D", "config": {"padding": [1, 1]}}
 
 
-def test_layers_with_the_channels_last_are_left_alone(tmp_path: Path) -> None:
-    assert order_of(tmp_path, "channels_last") == [
-        ("Conv2D", "channels_last"), ("Dropout", None), ("GlobalAveragePooling2D", "channels_last"), ("Dense", None),
-    ]  # fmt: skip
-
-
-def test_a_layer_without_effect_does_not_part_permutations_that_undo_each_other(tmp_path: Path) -> None:
+def test_a_layer_without_effect_does_not_part_permutations_that_undo_each_other() -> None:
     """If two permutations undo each other, both are removed, even if a dropout layer is between them."""
-
-    def convolution(name: str) -> dict[str, object]:
-        config = {"name": name, "filters": 2, "kernel_size": 1, "data_format": "channels_first"}
-        return {"class_name": "Conv2D", "config": config}
-
-    source = {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [None, 3, 8, 8]}}
-    dropout = {"class_name": "SpatialDropout2D", "config": {"name": "d", "rate": 0.5, "data_format": "channels_first"}}
-    config = {"layers": [source, convolution("a"), dropout, dropout | {"config": {"name": "e"}}, convolution("b")]}
-    (tmp_path / CONFIG).write_text(json.dumps({"class_name": "Sequential", "config": config}))
-    found = [layer["class_name"] for layer in read_architecture(tmp_path).canonical["layers"]]
-    assert found == ["Permute", "Conv2D", "SpatialDropout2D", "SpatialDropout2D", "Conv2D", "Permute"]
+    first = {"data_format": "channels_first"}
+    dropouts = [node(name, "SpatialDropout2D", rate=0.5, **first) for name in "de"]
+    one, other = (node(name, "Conv2D", filters=2, kernel_size=1, **first) for name in "ab")
+    layers = [node("in", "InputLayer", batch_shape=[None, 3, 8, 8]), one, *dropouts, other]
+    found = canonical({"class_name": "Sequential", "config": {"layers": layers}})
+    names = [one["class_name"] for one in found]
+    assert names == ["Permute", "Conv2D", "SpatialDropout2D", "SpatialDropout2D", "Conv2D", "Permute"]

@@ -10,7 +10,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-HYPERPARAMETERS = {"activation": ["relu", "tanh"], "depth": [1, 2], "width": [4, 6]}
+from tests.throwaway import HYPERPARAMETERS, dense_weights
+
 N_INPUTS, N_CLASSES = 4, 3
 
 
@@ -30,12 +31,7 @@ def network(activation, depth, width):
 
 
 def weights_of(depth, width, seed):
-    random = np.random.default_rng(seed)
-    sizes = [N_INPUTS, *[width] * depth, N_CLASSES]
-    return [
-        [random.normal(size=shape).astype(np.float32) for shape in ((n_in, n_out), (n_out,))]
-        for n_in, n_out in itertools.pairwise(sizes)
-    ]
+    return dense_weights([{"units": width}] * depth + [{"units": N_CLASSES}], np.random.default_rng(seed))
 
 
 def outputs(activation, weights, inputs):
@@ -76,10 +72,8 @@ def write_models(folder: Path):
     random = np.random.default_rng(0)
     data = {}
     for part, count in (("train", 40), ("test", 20)):
-        data |= {
-            f"x_{part}": random.normal(size=(count, N_INPUTS)),
-            f"y_{part}": random.integers(N_CLASSES, size=count),
-        }
+        data[f"x_{part}"] = random.normal(size=(count, N_INPUTS))
+        data[f"y_{part}"] = random.integers(N_CLASSES, size=count)
     np.savez_compressed(folder / "data.npz", **data)
     rows, accuracies = [], []
     for n, values in enumerate(itertools.product(*HYPERPARAMETERS.values())):
@@ -87,11 +81,7 @@ def write_models(folder: Path):
         weights = weights_of(cell["depth"], cell["width"], n)
         write_keras(folder / f"m{n}.keras", network(**cell), hdf5(weights))
         rows.append({"file": f"m{n}.keras", **cell, "train_accuracy": "", "test_accuracy": ""})
-        accuracies.append(
-            [
-                float(np.mean(outputs(cell["activation"], weights, data[f"x_{part}"]).argmax(1) == data[f"y_{part}"]))
-                for part in ("train", "test")
-            ]
-        )
+        found = {part: outputs(cell["activation"], weights, data[f"x_{part}"]) for part in ("train", "test")}
+        accuracies.append([float(np.mean(out.argmax(1) == data[f"y_{part}"])) for part, out in found.items()])
     write_table(folder / "models.csv", rows)
     return rows, accuracies

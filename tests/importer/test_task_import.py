@@ -2,39 +2,27 @@
 
 import json
 import shutil
+from contextlib import nullcontext
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from keras_files import (
-    HYPERPARAMETERS,
-    dense,
-    hdf5,
-    network,
-    sequential,
-    weights_of,
-    write_keras,
-    write_models,
-    write_table,
-)
+from keras_files import dense, hdf5, network, sequential, weights_of, write_keras, write_table
 from PIL import Image
-from stored import stored
+from throwaway import HYPERPARAMETERS
 
 from harness.directory_lock import locked_directory
 from harness.errors import UserError
 from harness.format.shards import write_shards
 from harness.importer import run
+from harness.importer.model import StoredModel
+from harness.importer.table import ImportedRow
 from harness.task import workplace
 from harness.task.layout import TaskDirectory
 from harness.task.task import read_task
 
 IMPORT = ("task", "import", "models.csv", "--data", "data.npz", "--test", "data.npz", "--output", "tasks")
-
-
-@pytest.fixture
-def made(folder):
-    """The rows of the table, and the accuracies of each model on both sets."""
-    return write_models(folder)
 
 
 @pytest.fixture
@@ -53,18 +41,15 @@ def imported(folder, pgdl):
 def computed(monkeypatch, made):
     """Use known accuracies in place of the process that computes them."""
 
-    class Known:
-        def __enter__(self):
+    class Known(nullcontext):
+        def __init__(self, *_):
+            super().__init__(self)
             self.left = iter(made[1])
-            return self
-
-        def __exit__(self, *_):
-            pass
 
         def ask(self, question):
             return {"accuracies": next(self.left)}
 
-    monkeypatch.setattr(run, "Process", lambda *_: Known())
+    monkeypatch.setattr(run, "Process", Known)
 
 
 def test_models_become_a_task(folder, pgdl, made, imported):
@@ -104,7 +89,8 @@ def test_a_list_of_layers_may_state_the_version_of_keras_that_wrote_it(tmp_path)
     content = {"model_config": layers, "input_shape": [4], "keras_version": "2.15.0"}
     (tmp_path / "config.json").write_text(json.dumps(content))
     (tmp_path / "weights.h5").write_bytes(b"\0")
-    assert stored(tmp_path, "config.json", "weights.h5").config == content
+    row = ImportedRow("models.csv: line 2", tmp_path / "config.json", tmp_path / "weights.h5")
+    assert StoredModel(row).config == content
 
 
 @pytest.mark.usefixtures("computed")
@@ -115,10 +101,9 @@ def test_weights_before_training(folder, made, imported):
     np.savez("i0.npz", *[array for layer in initial[0] for array in layer])
     (folder / "i1.weights.h5").write_bytes(hdf5(initial[1]))
     write_keras(folder / "i2.keras", network(**{name: rows[2][name] for name in HYPERPARAMETERS}), hdf5(initial[2]))
-    files = ["i0.npz", "i1.weights.h5", "i2.keras"]
-    write_table(
-        folder / "models.csv", [{**row, "initial_weights": files[n] if n < 3 else ""} for n, row in enumerate(rows)]
-    )
+    files = ["i0.npz", "i1.weights.h5", "i2.keras", *[""] * 5]
+    table = [{**row, "initial_weights": file} for row, file in zip(rows, files, strict=True)]
+    write_table(folder / "models.csv", table)
     models = imported()[0].models
     assert [model.has_initial_weights for model in models] == [True] * 3 + [False] * 5
     for model, expected in zip(models, initial[:3], strict=False):
@@ -133,8 +118,7 @@ def test_a_low_rank_update_is_part_of_the_kernel_and_leaves_no_trace(folder, imp
     """When Keras saves a .keras file, it adds the update to the kernel, but still writes the update's rank."""
     config = sequential(dense(4, "relu", lora_rank=2, lora_alpha=3.0), dense(3))
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
-    task, _ = imported()
-    assert "lora" not in json.dumps(task.models[0].architecture.canonical)
+    assert "lora" not in json.dumps(imported()[0].models[0].architecture.canonical)
 
 
 @pytest.mark.usefixtures("computed")
@@ -154,20 +138,14 @@ def test_a_task_that_is_there_stays(folder, pgdl):
 
 
 @pytest.mark.usefixtures("computed")
-def test_an_interrupted_import_leaves_nothing(folder, pgdl, monkeypatch):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run, "_write_reference", interrupt)
-    assert pgdl(*IMPORT[:-1], "new/tasks").code == 130
-    assert not (folder / "new").exists()
-    (folder / "tasks").mkdir()
-    assert pgdl(*IMPORT).code == 130
-    assert list((folder / "tasks").iterdir()) == []
-
-
-@pytest.mark.usefixtures("computed")
-def test_files_of_a_killed_import_are_removed_by_the_next(folder, pgdl, monkeypatch):
+def test_an_interrupted_import_leaves_nothing_and_the_next_removes_what_a_killed_one_left(folder, pgdl, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "_write_reference", Mock(side_effect=KeyboardInterrupt))
+        assert pgdl(*IMPORT[:-1], "new/tasks").code == 130
+        assert not (folder / "new").exists()
+        (folder / "tasks").mkdir()
+        assert pgdl(*IMPORT).code == 130
+        assert list((folder / "tasks").iterdir()) == []
     with monkeypatch.context() as killed:
         killed.setattr(workplace.shutil, "rmtree", lambda *_, **__: None)
         assert pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:]).code == 2
@@ -201,19 +179,16 @@ def test_accuracies_that_differ_are_named(folder, pgdl, made):
 
 
 @pytest.mark.usefixtures("computed")
-def test_rounding_and_two_examples_are_no_difference(folder, imported, made):
+def test_rounding_and_two_examples_are_no_difference(folder, imported, pgdl, made):
+    without_test_data = IMPORT[:5] + IMPORT[7:]
+    error = pgdl(*without_test_data).err
+    assert "line 2: test_accuracy: expected a value, found none; state it, or give test data" in error
     rows, accuracies = made
     for row, (train, _) in zip(rows, accuracies, strict=True):
         row["train_accuracy"] = f"{min(train + 2 / 40 + 0.004, 1):.2f}"
     write_table(folder / "models.csv", rows)
     stated = [str(float(row["train_accuracy"])) for row in rows]
     assert [str(value) for value in imported()[0].reference.train_accuracy.values()] == stated
-
-
-@pytest.mark.usefixtures("computed")
-def test_stated_accuracies_need_no_test_data(folder, pgdl):
-    without = IMPORT[:5] + IMPORT[7:]
-    assert "line 2: test_accuracy: expected a value, found none; state it, or give test data" in pgdl(*without).err
 
 
 def test_missing_cells_and_models_that_can_be_left_out_are_said_at_once(folder, pgdl, made):
@@ -244,11 +219,12 @@ def test_arrays_and_shards_are_the_same_data(folder, pgdl):
             np.save(f"y_{part}.npy", np.eye(3)[y])
             write_shards(folder / part, x, y, 3)
             (folder / part / "._shard_0.tfrecord").write_bytes(b"left over")
-    for name, train, test in (("npz", "data.npz", "data.npz"), ("npy", "x_train.npy", "x_test.npy"),
-                              ("shards", "train", "test")):  # fmt: skip
-        outcome = pgdl(
-            "task", "import", "models.csv", "--data", train, "--test", test, "--output", "tasks", "--name", name
-        )
+    for name, *data in (
+        ("npz", "data.npz", "data.npz"),
+        ("npy", "x_train.npy", "x_test.npy"),
+        ("shards", "train", "test"),
+    ):
+        outcome = pgdl(*IMPORT[:4], data[0], "--test", data[1], "--output", "tasks", "--name", name)
         assert outcome.code == 0, outcome
     shards = [sorted(files.train.iterdir()) for files in TaskDirectory(folder / "tasks").runnable()]
     assert len({tuple(shard.read_bytes() for shard in found) for found in shards}) == 1

@@ -1,6 +1,7 @@
 """Tests of Python functions as submissions: the submission has only their source and the objects that they use."""
 
 import math
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,13 +17,6 @@ from harness.errors import UserError
 from harness.submission import Submission, from_function
 
 FACTOR = 3
-SECRETS = (
-    "token", "API_KEY", "secretWord", "DB_PASSWORD2", "HfTokens", "apikey", "aws_secret_access_key", "auth",
-    "dbpassword", "MYTOKEN", "accesskeys", "apitoken2", "COOKIE",
-)  # fmt: skip
-NAMES = {"a": 1}
-CENTRE = np.zeros(2)
-mine = ModuleType("mine")
 
 
 def halved(value: float) -> float:
@@ -50,55 +44,32 @@ def loaded(submission: Submission) -> Callable[..., Any]:
     return found
 
 
-def test_what_a_function_uses_comes_with_it() -> None:
-    found = from_function(complexity)
-    model = SimpleNamespace(values=[1, 2, 4])
-    assert loaded(found)(model, None) == complexity(model, None) == 4.5
-    assert (found.name, found.is_baseline, list(found.files)) == ("complexity", False, ["complexity.py"])
-
-
 token = "sesame"
-SCALE, LIMIT, COUNT, LONG = 3.0, np.float64(2.5), 7, "x" * 1000
+IN_SUM, IN_CLASS, AS_DEFAULT, INSIDE, COUNT, LONG = 3.0, 4, 5.0, np.float64(2.5), 7, "x" * 1000
+BOUND, NOWHERE = float("inf"), complex(-math.inf, math.nan)
 
 
 def with_shadows(model: Any, dataset: Any, token: float = 1.0) -> float:
     return model.token + token
 
 
-def with_local(model: Any, dataset: Any) -> float:
-    token = 2.0
+def with_scopes(model: Any, dataset: Any, scale: float = AS_DEFAULT) -> float:
+    """Read some global values in every way; `token` has only local meanings."""
 
     def inside() -> float:
-        return token
+        token = 2.0
+        return (lambda: token * INSIDE)()
 
-    return inside()
-
-
-def with_comprehension(model: Any, dataset: Any) -> float:
-    return sum(token for token in model.values) + sum(SCALE for _ in model.values)
-
-
-def with_class(model: Any, dataset: Any) -> float:
     class Rule:
         token = 1.0
         twice = 2 * token
-        SCALE = SCALE
+        IN_CLASS = IN_CLASS
 
         def value(self) -> float:
-            return self.SCALE + self.twice
+            return self.IN_CLASS + self.twice
 
-    return Rule().value()
-
-
-def with_default(model: Any, dataset: Any, scale: float = SCALE) -> float:
-    return scale
-
-
-def with_nested(model: Any, dataset: Any) -> float:
-    def inside(scale: float) -> float:
-        return (lambda: scale * LIMIT)()
-
-    return inside(1.0)
+    in_generators = sum(token for token in model.values) + sum(IN_SUM for _ in model.values)
+    return scale + inside() + Rule().value() + in_generators + min(BOUND, NOWHERE.real, 1.0)
 
 
 def with_statement(model: Any, dataset: Any) -> float:
@@ -107,32 +78,27 @@ def with_statement(model: Any, dataset: Any) -> float:
     return float(COUNT)
 
 
-def with_infinity(model: Any, dataset: Any) -> float:
-    return min(BOUND, NOWHERE.real, 1.0)
-
-
-BOUND, NOWHERE = float("inf"), complex(-math.inf, math.nan)
-
-
 @pytest.mark.parametrize(
     ("function", "told"),
     [
-        (with_shadows, []),
-        (with_local, []),
-        (with_comprehension, ["with_comprehension contains copies of: SCALE = 3.0"]),
-        (with_class, ["with_class contains copies of: SCALE = 3.0"]),
-        (with_default, ["with_default contains copies of: SCALE = 3.0"]),
-        (with_nested, ["with_nested contains copies of: LIMIT = 2.5"]),
-        (with_statement, ["with_statement contains copies of: COUNT = 7"]),
-        (with_infinity, ["with_infinity contains copies of: BOUND = inf, NOWHERE = (-inf+nanj)"]),
-        (complexity, ["complexity contains copies of: FACTOR = 3"]),
+        (with_shadows, ""),
+        (
+            with_scopes,
+            "AS_DEFAULT = 5.0, BOUND = inf, INSIDE = 2.5, IN_CLASS = 4, IN_SUM = 3.0, NOWHERE = (-inf+nanj)",
+        ),
+        (with_statement, "COUNT = 7"),
+        (complexity, "FACTOR = 3"),
     ],
 )
-def test_only_global_values_come_with_it_and_each_is_told(function: Callable[..., Any], told: list[str]) -> None:
+def test_only_global_values_come_with_it_and_each_is_told(function: Callable[..., Any], told: str) -> None:
     lines: list[str] = []
     found = from_function(function, note=lines.append)
-    assert lines == told
+    assert [", ".join(sorted(re.split(", (?=[A-Z])", line.partition(": ")[2]))) for line in lines] == [told] * bool(
+        told
+    )
+    assert all(line.startswith(f"{function.__name__} contains copies of: ") for line in lines)
     assert b"sesame" not in found.files["complexity.py"]
+    assert (found.name, found.is_baseline, list(found.files)) == (function.__name__, False, ["complexity.py"])
     model = SimpleNamespace(values=[1, 2, 4], token=1.0)
     assert loaded(found)(model, None) == function(model, None)
 
@@ -146,30 +112,37 @@ def test_a_long_value_is_told_in_short() -> None:
     assert lines == [f"long contains copies of: LONG = '{'x' * 17}...{'x' * 18}'"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *((name, "sesame") for name in SECRETS),
-        ("results", "postgresql://me:sesame@host/name"),
-        ("settings", "host=db password=sesame"),
-    ],
-)
-def test_a_value_that_may_be_a_secret_does_not_come_with_it(name: str, value: str, tmp_path: Path) -> None:
-    file = tmp_path / "notebook.py"
-    file.write_text(f"{name} = {value!r}\ndef complexity(model, dataset):\n    return len({name})\n")
-    names: dict[str, Any] = {"__name__": "notebook"}
-    exec(compile(file.read_text(), file, "exec"), names)
-    with pytest.raises(UserError) as raised:
-        from_function(names["complexity"])
-    assert str(raised.value) == (
-        f"{name}: may be a secret, and would come with the function; if it is no secret, give it another name, or "
-        "define it in the function"
-    )
+SECRETS = """token API_KEY secretWord DB_PASSWORD2 HfTokens apikey aws_secret_access_key auth dbpassword MYTOKEN
+    accesskeys apitoken2 COOKIE"""
 
 
-@pytest.mark.parametrize("name", ["monkey", "keystroke", "tokenizer_size", "SECRETARY", "passing", "author", "donkey"])
-def test_names_that_only_begin_like_secrets_are_none(name: str) -> None:
-    assert not may_be_secret(name)
+@pytest.fixture
+def using(tmp_path: Path) -> Callable[[str, object], Callable[..., Any]]:
+    """Return a function that makes `measure`, which reads a global name with a value."""
+
+    def make(name: str, value: object) -> Callable[..., Any]:
+        file = tmp_path / f"of_{name}.py"
+        file.write_text(f"def measure(model, dataset):\n    return {name}\n")
+        names: dict[str, Any] = {"__name__": "notebook", name: value}
+        exec(compile(file.read_text(), file, "exec"), names)
+        measure: Callable[..., Any] = names["measure"]
+        return measure
+
+    return make
+
+
+def test_a_value_that_may_be_a_secret_does_not_come_with_it(using: Any) -> None:
+    values = dict.fromkeys(SECRETS.split(), "sesame")
+    values |= {"results": "postgresql://me:sesame@host/name", "settings": "host=db password=sesame"}
+    for name, value in values.items():
+        with pytest.raises(UserError) as raised:
+            from_function(using(name, value))
+        assert str(raised.value) == (
+            f"{name}: may be a secret, and would come with the function; if it is no secret, give it another name, or "
+            "define it in the function"
+        )
+    for name in ("monkey", "keystroke", "tokenizer_size", "SECRETARY", "passing", "author", "donkey"):
+        assert not may_be_secret(name), name
 
 
 def test_any_name_will_do_but_none_of_a_measure() -> None:
@@ -195,25 +168,6 @@ def around(number: int) -> Callable[..., float]:
     return inside
 
 
-def with_array(model: Any, dataset: Any) -> float:
-    return float(CENTRE.sum())
-
-
-def with_module(model: Any, dataset: Any) -> float:
-    return float(len(mine.VALUES))
-
-
-def with_digits(model: Any, dataset: Any) -> float:
-    return float(DIGITS)
-
-
-DIGITS = 10**5000
-
-
-def with_dictionary(model: Any, dataset: Any) -> float:
-    return float(NAMES["a"])
-
-
 made_by_exec: dict[str, Any] = {}
 exec("def sourceless(model, dataset):\n    return 1.0\n", made_by_exec)
 
@@ -222,10 +176,6 @@ exec("def sourceless(model, dataset):\n    return 1.0\n", made_by_exec)
     ("function", "problem"),
     [
         (around(1), "inside: uses variables of the function around it (number); define it in the function"),
-        (with_array, "CENTRE: a ndarray cannot come with a function; define it in the function, or hand in a file"),
-        (with_module, "mine: is not an installed module; hand in a directory that contains it"),
-        (with_dictionary, "NAMES: a dict cannot come with a function"),
-        (with_digits, "DIGITS: a number of that many digits cannot come with a function; define it in the function"),
         (made_by_exec["sourceless"], "sourceless: its source cannot be found; hand in a file"),
         (lambda model, dataset: 1.0, "expected a function defined with def"),
         (Path, "expected a function defined with def"),
@@ -235,6 +185,18 @@ def test_what_cannot_come_with_it_is_named(function: Callable[..., Any], problem
     with pytest.raises(UserError) as raised:
         from_function(function)
     assert problem in str(raised.value)
+
+
+def test_a_value_that_cannot_come_with_it_is_named(using: Any) -> None:
+    for value, problem in (
+        (np.zeros(2), "a ndarray cannot come with a function; define it in the function, or hand in a file"),
+        (ModuleType("mine"), "is not an installed module; hand in a directory that contains it"),
+        ({"a": 1}, "a dict cannot come with a function"),
+        (10**5000, "a number of that many digits cannot come with a function; define it in the function"),
+    ):
+        with pytest.raises(UserError) as raised:
+            from_function(using("VALUE", value))
+        assert str(raised.value).startswith(f"VALUE: {problem}")
 
 
 def test_functions_of_a_script_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,6 @@ from harness.submission.name import clean
 
 pytestmark = pytest.mark.usefixtures("read_here")
 
-#: A measure of the library, without and with parameters.
-BASELINES = ["num_params", "hessian_trace:folded=True,n_samples=9"]
-
 HELPED = {"complexity.py": MEASURE, "helpers/margins.py": b"K = 3\n", "table.bin": bytes(range(256))}
 
 
@@ -67,15 +64,22 @@ def test_the_only_folder_at_the_top_is_the_submission(tmp_path):
         (["sub/complexity.py", "README.md"], "the folder sub itself"),
         (["sub/complexity.py", "other/complexity.py"], ""),
         (["sub/my_complexity.py"], ""),
+        ([], ""),
     ],
 )
 def test_the_one_folder_that_could_be_meant_is_named(names, remedy, tmp_path):
     archive = write_zip(tmp_path / "margin.zip", [(name, MEASURE) for name in names])
+    (tmp_path / "margin").mkdir()
     folder = write_folder(tmp_path / "margin", dict.fromkeys(names, MEASURE))
-    found = ", ".join(sorted(names))
+    expected = f"expected a file complexity.py at the top, found {', '.join(sorted(names)) or 'nothing'}"
     for path, verb in ((archive, "zip"), (folder, "hand in")):
-        expected = f"expected a file complexity.py at the top, found {found}"
         assert problem_of(path) == (f"{expected}; {verb} {remedy}" if remedy else expected)
+
+
+def test_of_several_files_in_a_folder_some_are_told(tmp_path):
+    write_folder(tmp_path / "many", {f"{letter}.py": MEASURE for letter in "fedcba"})
+    found = "found a.py, b.py, c.py, d.py ...; to hand in a single .py file, name the file itself"
+    assert problem_of(tmp_path / "many").endswith(found)
 
 
 def test_a_zip_of_windows_has_backslashes(tmp_path):
@@ -83,15 +87,6 @@ def test_a_zip_of_windows_has_backslashes(tmp_path):
     assert find_submission(str(write_zip(tmp_path / "mine.zip", members))).files == HELPED
     for name in ("..\\x", "\\x", "a\\..\\..\\x"):
         assert "expected a path inside the zip" in problem_of(write_zip(tmp_path / "mine.zip", [(name, b"")]))
-
-
-def test_without_complexity_py_it_is_told_what_there_is(tmp_path):
-    (tmp_path / "empty").mkdir()
-    assert problem_of(tmp_path / "empty").endswith("found nothing")
-    many = write_folder(tmp_path / "many", {f"{letter}.py": MEASURE for letter in "fedcba"})
-    assert problem_of(many).endswith(
-        "found a.py, b.py, c.py, d.py ...; to hand in a single .py file, name the file itself"
-    )
 
 
 @pytest.mark.parametrize(
@@ -114,30 +109,22 @@ def test_what_is_no_submission_is_a_wrong_argument(argument, told, tmp_path, mon
         find_submission(argument)
 
 
-@pytest.mark.parametrize("name", BASELINES)
-def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of(name):
-    submission, measure = find_submission(name), baselines.MEASURES[name.partition(":")[0]]
+@pytest.mark.parametrize("name", ["num_params", "hessian_trace:folded=True,n_samples=9"])
+def test_a_baseline_carries_what_it_is_made_of_and_goes_before_a_path(name, tmp_path, monkeypatch):
+    write_folder(tmp_path / name, {"complexity.py": MEASURE})
+    monkeypatch.chdir(tmp_path)
+    notes: list[str] = []
+    ((submission,), _) = find_submissions([name], note=notes.append)
+    assert notes == [f"{name} means the library's measure; the path here is ./{name}"]
+    measure = baselines.MEASURES[name.partition(":")[0]]
     assert (submission.name, submission.metadata.name, submission.is_baseline) == (name, name, True)
     assert (submission.problem, submission.source) == (None, "library")
     assert submission.metadata.about.description == measure.meaning
     assert f"load({name!r})" in submission.files["complexity.py"].decode()
     root = Path(baselines.__file__).parent
-    family = measure.family.replace(" ", "_")
-    parts = [
-        root / "__init__.py",
-        *(file for part in ("core", "network", family) for file in root.glob(f"{part}/*.py")),
-    ]
+    folders = ("core", "network", measure.family.replace(" ", "_"))
+    parts = [root / "__init__.py", *(file for part in folders for file in root.glob(f"{part}/*.py"))]
     assert set(submission.files) == {"complexity.py", *(f"baselines/{file.relative_to(root)}" for file in parts)}
-
-
-@pytest.mark.parametrize("name", BASELINES)
-def test_a_baseline_goes_before_a_path_and_that_is_said(name, tmp_path, monkeypatch):
-    write_folder(tmp_path / name, {"complexity.py": MEASURE})
-    monkeypatch.chdir(tmp_path)
-    notes: list[str] = []
-    ((found,), _) = find_submissions([name], note=notes.append)
-    assert found.is_baseline
-    assert notes == [f"{name} means the library's measure; the path here is ./{name}"]
     assert find_submission(f"./{name}", "mine").source == str(tmp_path / name)
 
 
@@ -167,44 +154,37 @@ def with_metadata(directory: Path, name: str) -> Path:
     return write_folder(directory / "folder", {"complexity.py": MEASURE, "metadata": text})
 
 
-def test_files_and_folders_give_their_name(tmp_path):
+def test_files_and_folders_give_their_name(tmp_path, monkeypatch):
     write_folder(tmp_path, {"margin.v2.py": MEASURE, "a.b/complexity.py": MEASURE})
     write_zip(tmp_path / "team-7.zip", [("complexity.py", MEASURE)])
-    assert name_of(tmp_path / "margin.v2.py") == "margin.v2"
-    assert name_of(tmp_path / "a.b") == "a.b"
-    assert name_of(tmp_path / "team-7.zip") == "team-7"
+    names = {"margin.v2.py": "margin.v2", "a.b": "a.b", "team-7.zip": "team-7", "a.b/complexity.py": "a.b"}
+    for path, name in names.items():
+        assert name_of(tmp_path / path) == name
+    monkeypatch.chdir(tmp_path / "a.b")
+    assert name_of(Path("complexity.py")) == name_of(Path()) == "a.b"
 
 
-def test_complexity_py_in_a_folder_is_named_after_the_folder(tmp_path, monkeypatch):
-    folder = write_folder(tmp_path / "margin", {"complexity.py": MEASURE})
-    assert name_of(folder / "complexity.py") == "margin"
-    monkeypatch.chdir(folder)
-    assert name_of(Path("complexity.py")) == "margin"
-    assert name_of(Path()) == "margin"
+CLEANED = {
+    "a|b": "a_b",
+    "<b>x</b>": "_b_x__b_",
+    "[red]x": "_red_x",
+    "one\ntwo\tthree": "one_two_three",
+    "\x1b[31mred": "__31mred",
+    "../../etc": "_._.._etc",
+    "  spaces  ": "spaces",
+    "größe π": "gro_e _",
+    "Cafe\u0301 \uff21\uff11": "Cafe A1",  # an accent of its own, and full-width characters
+    "m\u0430rgin": "m_rgin",  # a Cyrillic a
+    "-1+100": "_1+100",
+    "=cmd()": "_cmd__",
+    "__bold__": "__bold__",
+    "www.evil.example": "www.evil.example",
+    "x" * 100: "x" * 80,
+}
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        ("a|b", "a_b"),
-        ("<b>x</b>", "_b_x__b_"),
-        ("[red]x", "_red_x"),
-        ("one\ntwo\tthree", "one_two_three"),
-        ("\x1b[31mred", "__31mred"),
-        ("../../etc", "_._.._etc"),
-        ("  spaces  ", "spaces"),
-        ("größe π", "gro_e _"),
-        ("Cafe\u0301 \uff21\uff11", "Cafe A1"),  # an accent of its own, and full-width characters
-        ("m\u0430rgin", "m_rgin"),  # a Cyrillic a
-        ("-1+100", "_1+100"),
-        ("=cmd()", "_cmd__"),
-        ("__bold__", "__bold__"),
-        ("www.evil.example", "www.evil.example"),
-        ("x" * 100, "x" * 80),
-    ],
-)
-def test_odd_characters_are_replaced(written, shown):
-    assert clean(written) == shown
+def test_odd_characters_are_replaced():
+    assert {name: clean(name) for name in CLEANED} == CLEANED
 
 
 @given(st.text(max_size=100))
@@ -217,21 +197,16 @@ def test_every_name_is_one_printable_cell_of_a_table(written):
     assert name[0] not in "-+=@. "
 
 
-RESERVED = ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle", "hyperparameters"]
-
-
-@pytest.mark.parametrize("name", RESERVED)
+@pytest.mark.parametrize("name", ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle", "hyperparameters"])
 def test_a_name_of_the_harness_own_is_refused(name, tmp_path):
-    (tmp_path / f"{name}.py").write_bytes(MEASURE)
-    found, (line,) = find_submissions([str(tmp_path / f"{name}.py")])
-    assert not found
-    assert re.search(f"cannot be called '{name}': .*; rename it, or name it with --as NAME", line)
-    found, (line,) = find_submissions([str(with_metadata(tmp_path, "mine"))], [name])
-    assert not found
-    assert "cannot be called" in line
-    ((given,), _) = find_submissions([str(tmp_path / f"{name}.py")], ["mine"])
-    assert given.name == "mine"
-    claimed = find_submission(str(with_metadata(tmp_path, name)))
+    file = write_folder(tmp_path, {f"{name}.py": MEASURE}) / f"{name}.py"
+    claiming = with_metadata(tmp_path, name)
+    for arguments in (([str(file)],), ([str(claiming)], [name])):
+        found, (line,) = find_submissions(*arguments)
+        assert not found
+        assert re.search(f"cannot be called '{name}': .*; rename it, or name it with --as NAME", line)
+    assert find_submission(str(file), "mine").name == "mine"
+    claimed = find_submission(str(claiming))
     assert (claimed.name, "expected a name of your own" in str(claimed.problem)) == ("folder", True)
 
 
@@ -266,23 +241,18 @@ def test_names_of_files_are_theirs_whatever_the_metadata_say(tmp_path):
 
 
 CALL = "complexity(model, dataset)"
+FOUND = f"expected a function {CALL}, found"
 
 
 @pytest.mark.parametrize(
     ("source", "flaw"),
     [
-        ("", f"expected a function {CALL}, found none"),
-        ("def complexty(model, dataset):\n    return 1", f"expected a function {CALL}, found complexty"),
-        (
-            "".join(f"def f{n}(): pass\n" for n in range(9)),
-            f"expected a function {CALL}, found f0, f1, f2, f3, f4, ...",
-        ),
-        ("def complexity(model): return 1", f"expected {CALL}, found complexity(model)"),
-        ("def complexity(model, data, labels): return 1", f"expected {CALL}, found complexity(model, data, labels)"),
-        ("def complexity(model, program_dir): return 1", f"expected {CALL}, found complexity(model, program_dir)"),
-        (
-            "def complexity(program_dir, model, dataset): return 1",
-            f"expected {CALL}, found complexity(program_dir, model",
+        ("", f"{FOUND} none"),
+        ("def complexty(model, dataset):\n    return 1", f"{FOUND} complexty"),
+        ("".join(f"def f{n}(): pass\n" for n in range(9)), f"{FOUND} f0, f1, f2, f3, f4, ..."),
+        *(
+            (f"def complexity({arguments}): return 1", f"expected {CALL}, found complexity({arguments}")
+            for arguments in ("model", "model, data, labels", "model, program_dir", "program_dir, model, dataset")
         ),
         ("def mine(model): return 1\ncomplexity = mine", f"expected {CALL}, found mine(model)"),
         ("print(complexity)", "expected a function complexity"),

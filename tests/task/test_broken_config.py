@@ -34,13 +34,11 @@ def in_keras(class_name, name, *feeding, module=None, **settings):
 
 SOURCE = in_keras("InputLayer", "in", batch_input_shape=[None, 4])
 
-
 #: The arguments of a sum, as Keras 3 writes them.
 OPERANDS = [
     {"class_name": "__keras_tensor__", "config": {"shape": [None] * rank, "keras_history": ["in", 0, 0]}}
     for rank in (2, 3)
 ]
-
 
 #: The type of a layer behind `layer.quantize("int8")`, as Keras 3 writes it.
 QUANTIZED = {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8", "source_name": "float32"}}
@@ -50,7 +48,11 @@ def sequential(*layers):
     return lambda task: write_json(task / FILE, {"class_name": "Sequential", "config": {"layers": layers}})
 
 
-def nested(levels, layer_of="Dense", feeding=()):
+def of_keras(class_name, **settings):
+    return sequential(in_keras(class_name, "b", **settings))
+
+
+def nested(levels, feeding=(), layer_of="Dense"):
     """Return a model of a single layer, nested in models `levels` deep."""
     inside = in_keras(layer_of, "x", units=3)
     for _ in range(levels):
@@ -68,115 +70,56 @@ def doubled(levels):
     return [inside]
 
 
-def functional(*layers, inputs=("in",), outputs=("out",), tensor=0):
-    ends = {"input_layers": [[name, 0, 0] for name in inputs], "output_layers": [[name, 0, tensor] for name in outputs]}
-    config = {"layers": [SOURCE, *layers], **ends}
+def functional(*layers, inputs=("in",), output="out", more_outputs=(), tensor=0):
+    outputs = [[name, 0, tensor] for name in (*more_outputs, output)]
+    config = {"input_layers": [[name, 0, 0] for name in inputs], "output_layers": outputs}
+    config["layers"] = [SOURCE, *layers]
     return lambda task: write_json(task / FILE, {"class_name": "Functional", "config": config})
 
 
-def called_with(options):
-    return {**in_keras("Dense", "out"), "inbound_nodes": [[["in", 0, 0, options]]]}
+def called(node, class_name="Dense", module=None):
+    return functional({**in_keras(class_name, "out", module=module), "inbound_nodes": [node]})
 
 
 CASES = [
-    ("missing", lambda task: (task / FILE).unlink(), "expected a file, found nothing"),
-    ("not JSON", text("{'a': 1}"), "expected a JSON object, found Expecting property name"),
-    ("list", text("[]"), "expected an object, found a list"),
-    ("something else", text('{"layers": []}'), 'expected "model_config" and "input_shape", or'),
-    ("no list", content(lambda c: c.update(model_config={})), "expected a list of layers, found an object"),
-    ("no name", content(lambda c: c["model_config"][1].clear()), 'expected an object with "layer_name"'),
-    ("no layers", content(lambda c: c["model_config"].clear()), "layers: expected at least one, found none"),
-    ("no shape", content(lambda c: c.pop("input_shape")), "expected a list of positive integers"),
-    ("endless shape", content(lambda c: c.update(input_shape=[float("inf")])), "batch axis, found [inf]"),
-    ("odd shape", content(lambda c: c.update(input_shape=[4.5])), "without the batch axis, found [4.5]"),
-    ("unknown layer", layer(layer_name="Dens"), "found 'Dens'; did you mean 'Dense'?"),
-    ("Lambda", layer(layer_name="Lambda"), "expected built-in layers only, found Lambda; code in a model"),
-    ("fraction", layer(units=64.5), "model_config[1]: units: expected an integer, found 64.5"),
-    ("object", layer(activation={"class_name": "f"}), "expected text or numbers, found an object; code"),
-    ("NaN", layer(activation=float("nan")), "activation: expected a finite number, found nan"),
-    ("misspelt", layer(unit=4), "setting: expected a setting of Dense, found 'unit'; did you mean 'units'?"),
-    ("setting of another layer", layer(momentum=0.9), "expected a setting of Dense, found 'momentum'"),
-    (
-        "batch renormalization",
-        sequential(in_keras("BatchNormalization", "b", renorm=True)),
-        "layers[0] (b): renorm: expected false, found True; other values do not compute the same in Keras 2",
-    ),
-    ("dtype", layer(dtype="float16"), "dtype: expected float32, found 'float16'"),
-    ("quantized", layer(dtype=QUANTIZED), "dtype: expected float32, found 'QuantizedDTypePolicy'"),
-    (
-        "dtype of a layer without effect",
-        sequential(in_keras("Dropout", "d", rate=0.5, dtype="float16")),
-        "layers[0] (d): dtype: expected float32, found 'float16'",
-    ),
-    (
-        "dtype of a model",
-        sequential({**nested(1), "config": {"dtype": "mixed_float16", "layers": []}}),
-        "dtype: expected float32, found 'mixed_float16'",
-    ),
-    (
-        "custom layer",
-        sequential(in_keras("MyDense", "mine", module="my_package")),
-        "layers[0] (mine): not a layer of Keras: expected built-in layers only, found 'MyDense' of module",
-    ),
-    (
-        "nested model",
-        sequential(nested(3, layer_of="Dens")),
-        "layers[0] (a): layers[0] (a): layers[0] (a): layers[0] (x)",
-    ),
-    ("nested too deeply", sequential(nested(20)), "nested models: expected at most 16 levels, found more"),
-    (
-        "more calls than a network has",
-        functional(*doubled(16), outputs=("a",)),
-        "calls of layers: expected at most 20000, found more",
-    ),
-    (
-        "registered class",
-        sequential({**in_keras("Dense", "mine"), "registered_name": "my_package>Dense"}),
-        "expected built-in layers only, found 'Dense' registered as 'my_package>Dense'; code in a model",
-    ),
-    (
-        "nested model with code",
-        sequential({**nested(1), "module": "my_package"}),
-        "expected built-in layers only, found 'Sequential' of module my_package",
-    ),
-    (
-        "operation",
-        functional(in_keras("Matmul", "out", "in", "in", module="keras.src.ops.numpy")),
-        "layer out: not a layer of Keras: expected built-in layers only, found 'Matmul' of module",
-    ),
-    (
-        "operation that repeats one side",
-        functional({**in_keras("Add", "out", module="keras.src.ops.numpy"), "inbound_nodes": [{"args": OPERANDS}]}),
-        "layer out: operation: expected two outputs with as many axes, found 2 outputs of [2, 3] axes",
-    ),
-    (
-        "output of a nested model",
-        functional(nested(1, feeding=[["in", 0, 0, {}]]), inputs=("in",), outputs=("a",), tensor=1),
-        "output of a layer: expected one of 1, found number 1 of a",
-    ),
-    (
-        "an attention's mask",
-        functional({**in_keras("MultiHeadAttention", "out", "in"), "inbound_nodes": [[["in", 0, 0, {"mask": [1]}]]]}),
-        "call of the layer: expected other layers' outputs only, found also {'mask': [1]}",
-    ),
-    (
-        "called in training mode",
-        functional(called_with({"training": True})),
-        "call of the layer: expected other layers' outputs only, found also {'training': True}",
-    ),
-    ("two inputs", functional(inputs=("in", "other")), "expected exactly 1 input, found 2"),
-    ("two outputs", functional(outputs=("in", "out")), "expected exactly 1 output, found 2"),
-    (
-        "cycle",
-        functional(in_keras("Add", "a", "in", "out"), in_keras("Add", "out", "in", "a")),
-        "graph of layers: expected no cycle, found",
-    ),
-    (
-        "unknown source",
-        functional(in_keras("Dense", "out", "nowhere")),
-        "layer out: inbound_nodes: expected names of layers, found nowhere",
-    ),
-    ("edited by hand", sequential({"class_name": "Dense"}), "expected JSON written by Keras, found KeyError('config')"),
+    (lambda task: (task / FILE).unlink(), "expected a file, found nothing"),
+    (text("{'a': 1}"), "expected a JSON object, found Expecting property name"),
+    (text("[]"), "expected an object, found a list"),
+    (text('{"layers": []}'), 'expected "model_config" and "input_shape", or'),
+    (content(lambda c: c.update(model_config={})), "expected a list of layers, found an object"),
+    (content(lambda c: c["model_config"][1].clear()), 'expected an object with "layer_name"'),
+    (content(lambda c: c["model_config"].clear()), "layers: expected at least one, found none"),
+    (content(lambda c: c.pop("input_shape")), "expected a list of positive integers"),
+    (content(lambda c: c.update(input_shape=[float("inf")])), "batch axis, found [inf]"),
+    (content(lambda c: c.update(input_shape=[4.5])), "without the batch axis, found [4.5]"),
+    (layer(layer_name="Dens"), "found 'Dens'; did you mean 'Dense'?"),
+    (layer(layer_name="Lambda"), "expected built-in layers only, found Lambda; code in a model"),
+    (layer(units=64.5), "model_config[1]: units: expected an integer, found 64.5"),
+    (layer(activation={"class_name": "f"}), "expected text or numbers, found an object; code"),
+    (layer(activation=float("nan")), "activation: expected a finite number, found nan"),
+    (layer(unit=4), "setting: expected a setting of Dense, found 'unit'; did you mean 'units'?"),
+    (layer(momentum=0.9), "expected a setting of Dense, found 'momentum'"),
+    (of_keras("BatchNormalization", renorm=True), "layers[0] (b): renorm: expected false, found True; other values do"),
+    (layer(dtype="float16"), "dtype: expected float32, found 'float16'"),
+    (layer(dtype=QUANTIZED), "dtype: expected float32, found 'QuantizedDTypePolicy'"),
+    (of_keras("Dropout", rate=0.5, dtype="float16"), "layers[0] (b): dtype: expected float32, found 'float16'"),
+    (sequential({**nested(1), "config": {"dtype": "mixed_float16", "layers": []}}), "dtype: expected float32, found"),
+    (of_keras("My", module="mine"), "not a layer of Keras: expected built-in layers only, found 'My' of module mine"),
+    (sequential(nested(3, layer_of="Dens")), "layers[0] (a): layers[0] (a): layers[0] (a): layers[0] (x)"),
+    (sequential(nested(20)), "nested models: expected at most 16 levels, found more"),
+    (functional(*doubled(16), output="a"), "calls of layers: expected at most 20000, found more"),
+    (sequential({**in_keras("Dense", "a"), "registered_name": "my>D"}), "found 'Dense' registered as 'my>D'; code in"),
+    (sequential({**nested(1), "module": "mine"}), "expected built-in layers only, found 'Sequential' of module mine"),
+    (functional(in_keras("Matmul", "out", "in", "in", module="keras.src.ops.numpy")), "found 'Matmul' of module"),
+    (called({"args": OPERANDS}, "Add", "keras.src.ops.numpy"), "as many axes, found 2 outputs of [2, 3] axes"),
+    (functional(nested(1, [["in", 0, 0, {}]]), output="a", tensor=1), "expected one of 1, found number 1 of a"),
+    (called([["in", 0, 0, {"mask": [1]}]], "MultiHeadAttention"), "outputs only, found also {'mask': [1]}"),
+    (called([["in", 0, 0, {"training": True}]]), "other layers' outputs only, found also {'training': True}"),
+    (functional(inputs=("in", "other")), "expected exactly 1 input, found 2"),
+    (functional(more_outputs=("in",)), "expected exactly 1 output, found 2"),
+    (functional(in_keras("Add", "a", "in", "out"), in_keras("Add", "out", "in", "a")), "expected no cycle, found"),
+    (functional(in_keras("Dense", "out", "nowhere")), "inbound_nodes: expected names of layers, found nowhere"),
+    (sequential({"class_name": "Dense"}), "expected JSON written by Keras, found KeyError('config')"),
 ]
 
 
@@ -206,72 +149,65 @@ def test_what_only_keras_knows(tmp_path, pgdl, task):
 REFERENCE = "model_configs.json"
 
 
+def holder_of(content, keys):
+    for key in keys[:-1]:
+        content = content[key]
+    return content
+
+
 def put(*keys, value):
     """Return a function that sets one value deep inside the content."""
-
-    def change(content):
-        *holders, last = keys
-        for key in holders:
-            content = content[key]
-        content[last] = value
-
-    return lambda task: edit_json(task / REFERENCE, change)
+    return lambda task: edit_json(task / REFERENCE, lambda content: holder_of(content, keys).update({keys[-1]: value}))
 
 
 def drop(*keys):
-    def change(content):
-        *holders, last = keys
-        for key in holders:
-            content = content[key]
-        del content[last]
-
-    return lambda task: edit_json(task / REFERENCE, change)
+    return lambda task: edit_json(task / REFERENCE, lambda content: holder_of(content, keys).pop(keys[-1]))
 
 
 def reference_text(written):
     return lambda task: (task / REFERENCE).write_text(written)
 
 
-def current(model, value):
-    return put(model, "hparams", "width", "current_value", value=value)
+def current(value):
+    return put("1", "hparams", "width", "current_value", value=value)
 
 
 def accuracy(name, value):
     return put("4", "metrics", name, value=value)
 
 
+NO_RATE, DEPTH = "expected a number in [0, 1], found", ("2", "hparams", "depth")
+
 BROKEN_REFERENCES = [
-    ("not JSON", reference_text("{"), "expected a JSON object, found Expecting property name"),
-    ("key twice", reference_text('{"0": {}, "0": {}}'), "expected distinct keys, found '0' twice"),
-    ("id twice", put("model_0", value={}), "expected one entry for model_0, found 'model_0' and another"),
-    ("no models", reference_text("{}"), "expected at least one model and one hyperparameter, found 0 models"),
-    ("full cell", current("1", 4), "width=4): expected one model, found 'model_0' and 'model_1'"),
-    ("impossible value", current("1", 5), "hyperparameter 'width': expected one of 4, 6, found 5"),
-    (
-        "other possible values",
-        put("1", "hparams", "width", "possible_values", value=[4, 8]),
-        "model_1: hparams.width.possible_values: expected [4, 6] as in model_0, found [4, 8]",
-    ),
-    (
-        "no current value",
-        drop("2", "hparams", "depth", "current_value"),
-        "model_2: hparams.depth: expected a current_value, found none",
-    ),
-    (
-        "no possible values",
-        drop("2", "hparams", "depth", "possible_values"),
-        "model_2: hparams.depth.possible_values: expected a list, found none",
-    ),
-    ("no hyperparameter", drop("2", "hparams", "depth"), "expected the hyperparameters activation, depth"),
-    ("no hyperparameters", drop("2", "hparams"), "model_2: hparams: expected an object, found none"),
-    ("no metrics", drop("2", "metrics"), "model_2: metrics: expected an object, found none"),
-    ("above 1", accuracy("train_acc", 98.5), "metrics.train_acc: expected a number in [0, 1], found 98.5"),
-    ("NaN", accuracy("test_acc", float("nan")), "model_4: metrics.test_acc: expected a number in [0, 1], found nan"),
-    ("infinite", accuracy("test_acc", float("inf")), "expected a number in [0, 1], found inf"),
-    ("as text", accuracy("test_acc", "0.9"), "expected a number in [0, 1], found text ('0.9')"),
-    ("true", accuracy("test_acc", True), "expected a number in [0, 1], found true"),
-    ("missing", drop("4", "metrics", "test_acc"), "expected a number in [0, 1], found none"),
+    (reference_text("{"), "expected a JSON object, found Expecting property name"),
+    (reference_text('{"0": {}, "0": {}}'), "expected distinct keys, found '0' twice"),
+    (put("model_0", value={}), "expected one entry for model_0, found 'model_0' and another"),
+    (reference_text("{}"), "expected at least one model and one hyperparameter, found 0 models"),
+    (current(4), "width=4): expected one model, found 'model_0' and 'model_1'"),
+    (current(5), "hyperparameter 'width': expected one of 4, 6, found 5"),
+    (put("1", "hparams", "width", "possible_values", value=[4, 8]), "expected [4, 6] as in model_0, found [4, 8]"),
+    (drop(*DEPTH, "current_value"), "model_2: hparams.depth: expected a current_value, found none"),
+    (drop(*DEPTH, "possible_values"), "model_2: hparams.depth.possible_values: expected a list, found none"),
+    (drop(*DEPTH), "expected the hyperparameters activation, depth"),
+    (drop("2", "hparams"), "model_2: hparams: expected an object, found none"),
+    (drop("2", "metrics"), "model_2: metrics: expected an object, found none"),
+    (accuracy("train_acc", 98.5), f"metrics.train_acc: {NO_RATE} 98.5"),
+    (accuracy("test_acc", float("nan")), f"model_4: metrics.test_acc: {NO_RATE} nan"),
+    (accuracy("test_acc", float("inf")), f"{NO_RATE} inf"),
+    (accuracy("test_acc", "0.9"), f"{NO_RATE} text ('0.9')"),
+    (accuracy("test_acc", True), f"{NO_RATE} true"),
+    (drop("4", "metrics", "test_acc"), f"{NO_RATE} none"),
 ]
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize(
+    ("file", "break_it", "message"),
+    [(file, *case) for file, cases in ((FILE, CASES), (REFERENCE, BROKEN_REFERENCES)) for case in cases],
+)
+def test_one_line_names_the_broken_file(refused, file, break_it, message, task):
+    break_it(task)
+    refused(task, file, message)
 
 
 def in_a_row(number, *last):
@@ -303,26 +239,12 @@ def test_a_network_on_which_keras_is_busy_too_long_ends_the_command_with_its_fil
     )
 
 
-ALL = [(file, case) for file, cases in ((FILE, CASES), (REFERENCE, BROKEN_REFERENCES)) for case in cases]
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize(
-    ("file", "break_it", "message"), [pytest.param(file, *case, id=f"{file}: {name}") for file, (name, *case) in ALL]
-)
-def test_one_line_names_the_broken_file(refused, file, break_it, message, task):
-    break_it(task)
-    refused(task, file, message)
-
-
 def test_gap_is_train_minus_test_accuracy_to_the_last_bit(task):
-    put("1", "metrics", value={"train_acc": 0.3, "test_acc": 0.1})(task)
-    put("2", "metrics", value={"train_acc": 0.17229999999999998, "test_acc": 0.0})(task)
-    put("3", "metrics", value={"train_acc": 1, "test_acc": 0})(task)
-    gaps = read_reference(task / REFERENCE).gaps
-    assert gaps["model_1"] == 0.3 - 0.1 != 0.2
-    assert gaps["model_2"] == 0.17229999999999998
-    assert gaps["model_3"] == 1.0
+    for model, train, test in (("1", 0.3, 0.1), ("2", 0.17229999999999998, 0.0), ("3", 1, 0)):
+        put(model, "metrics", value={"train_acc": train, "test_acc": test})(task)
+    gaps = list(read_reference(task / REFERENCE).gaps.values())
+    assert gaps[1:4] == [0.3 - 0.1, 0.17229999999999998, 1.0]
+    assert gaps[1] != 0.2
 
 
 def test_ids_become_directory_names_in_natural_order(task):

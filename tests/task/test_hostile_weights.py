@@ -1,4 +1,6 @@
-"""Tests of hostile weight files: HDF5 could name other files, or declare more than it holds, but both are refused."""
+"""Tests of broken and hostile weight files: HDF5 could name other files, or declare more than it holds."""
+
+import os
 
 import h5py
 import numpy as np
@@ -16,6 +18,73 @@ from harness.task.task import read_task
 FILE = "model_3/weights.hdf5"
 KERNEL = "dense/dense/weight_0:0"
 SHAPE = (4, 6)  # of that kernel
+LAYERS = [{"units": 6}, {"units": 6}, {"units": 3}]  # of model_3
+
+
+def edited(change, mode="a"):
+    def edit(task):
+        with h5py.File(task / FILE, mode) as file:
+            change(file)
+
+    return edit
+
+
+def weighted(change):
+    """Return a function that writes the layers' arrays after a change."""
+
+    def write(task):
+        weights = dense_weights(LAYERS, np.random.default_rng(1))
+        change(weights)
+        write_weights(task / FILE, weights)
+
+    return write
+
+
+def with_low_rank_update(file):
+    """Add arrays of LoRA beside the kernel in a weight file."""
+    names = [*file["dense"].attrs["weight_names"], b"dense/lora_kernel_a", b"dense/lora_kernel_b"]
+    file["dense"].attrs["weight_names"] = names
+    file["dense/dense/lora_kernel_a"], file["dense/dense/lora_kernel_b"] = np.zeros((4, 2)), np.zeros((2, 6))
+
+
+def with_array(name):
+    return edited(lambda file: file.create_dataset(name, data=np.zeros(SHAPE)), "w")
+
+
+BROKEN = [
+    (lambda task: (task / FILE).unlink(), "expected a file, found nothing"),
+    (lambda task: os.truncate(task / FILE, 3000), "expected a whole HDF5 file, found 3000 bytes"),
+    (lambda task: (task / FILE).write_bytes(b""), "expected an HDF5 file of weights, found an empty file"),
+    (lambda task: (task / FILE).write_bytes(b"PK zip"), "expected an HDF5 file of weights, found a file that starts"),
+    (
+        with_array("layers/dense/vars/0"),
+        "expected the HDF5 layout of Keras 2, found the .weights.h5 layout of Keras 3; "
+        "write it with model.save('weights.hdf5') of Keras 3",
+    ),
+    (with_array("kernel"), "expected the HDF5 layout of Keras 2, found no attribute layer_names"),
+    (edited(lambda file: file.pop("dense_1")), "layer dense_1: expected a group of that name, found none"),
+    (edited(lambda file: file.pop(f"{KERNEL}")), "weight dense/weight_0:0: expected an array of that name, found none"),
+    (weighted(list.pop), "expected 6 arrays in 3 layers, found 4 arrays in 2 layers"),
+    (weighted(lambda layers: layers[1].pop()), "'dense_1' in the file: expected 2 arrays (kernel, bias), found 1"),
+    (edited(with_low_rank_update), "found 4; add the low-rank update (LoRA) to the kernel"),
+    (weighted(lambda layers: layers[0].reverse()), "'dense' in the file: kernel: expected shape (4, 6), found (6,)"),
+    (weighted(lambda layers: layers[2][1].put(0, np.nan)), "dense_2/weight_1:0: expected finite numbers, found 1 of 3"),
+    (
+        weighted(lambda layers: layers[0].__setitem__(1, np.zeros(6, np.int32))),
+        "weight dense/weight_1:0: expected floating-point numbers, found int32",
+    ),
+]
+
+
+@pytest.mark.parametrize(("break_it", "message"), BROKEN)
+def test_broken_weights(refused, break_it, message, task):
+    break_it(task)
+    refused(task, FILE, message)
+
+
+def test_broken_initial_weights(refused, task):
+    (task / "model_3/weights_init.hdf5").write_bytes(b"")
+    refused(task, "model_3/weights_init.hdf5", "found an empty file")
 
 
 def enormous_in_one_piece(group, name, *_):
@@ -52,8 +121,7 @@ def test_numbers_that_are_not_plainly_in_the_file(refused, write, message, task)
 
 
 def test_a_group_that_is_in_another_file(refused, task):
-    for name in ("other.hdf5", FILE):
-        write_weights(task / name, dense_weights([{"units": 6}, {"units": 6}, {"units": 3}], np.random.default_rng(1)))
+    (task / "other.hdf5").write_bytes((task / FILE).read_bytes())
     with h5py.File(task / FILE, "a") as file:
         del file["dense"]
         file["dense"] = h5py.ExternalLink(str(task / "other.hdf5"), "/dense")
@@ -72,10 +140,16 @@ def test_the_whole_model_is_in_another_file(refused, task):
     [
         (np.zeros(MAX_NAMES + 1, "S1"), f"layer_names: expected at most {MAX_NAMES} names, found shape (10001,)"),
         (np.zeros(3, "<f4"), "layer_names: expected names, found float32"),
+        pytest.param(
+            np.full(MAX_NAMES // 2 + 1, b"dense"),
+            f"number of weights: expected at most {MAX_NAMES} arrays, found more",
+            marks=pytest.mark.rest,
+        ),
         (np.full(3, None, dtype=h5py.ref_dtype), "layer_names: expected names, found object"),
-        (np.array([b"\xff", b"dense_1", b"dense_2"]), "layer \ufffd: expected a group of that name, found none"),
-        (np.array([b"/dense", b"dense_1", b"dense_2"]), "layer /dense: expected a group of that name, found none"),
-        (np.array([b"dense/..", b"dense_1", b"dense_2"]), "layer dense/..: expected a group of that name, found none"),
+        *(
+            (np.array([name, b"dense_1", b"dense_2"]), f"layer {shown}: expected a group of that name, found none")
+            for name, shown in ((b"\xff", "\ufffd"), (b"/dense", "/dense"), (b"dense/..", "dense/.."))
+        ),
     ],
 )
 def test_names_that_no_layer_has(refused, names, message, task):
@@ -83,14 +157,6 @@ def test_names_that_no_layer_has(refused, names, message, task):
         del file.attrs["layer_names"]
         file.attrs["layer_names"] = names
     refused(task, FILE, message)
-
-
-@pytest.mark.rest
-def test_a_layer_that_is_listed_over_and_over(refused, task):
-    with h5py.File(task / FILE, "a", libver="latest") as file:
-        del file.attrs["layer_names"]
-        file.attrs["layer_names"] = np.full(MAX_NAMES // 2 + 1, b"dense")
-    refused(task, FILE, f"number of weights: expected at most {MAX_NAMES} arrays, found more")
 
 
 @pytest.mark.rest

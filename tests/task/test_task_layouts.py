@@ -5,7 +5,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from throwaway import GAPS, edit_json, make_task
@@ -24,10 +23,7 @@ def test_both_layouts_are_valid_and_the_directory_may_be_the_task_itself(tmp_pat
     task = make_task(tmp_path, layout=layout)
     make_task(tmp_path, layout=layout, name="second", n_train=30)
     said = "8 models, 3 hyperparameters, {} training samples, outputs are logits: valid"
-    second, tiny = (
-        [f"{name}: {said.format(samples)}", f"{name}: note: {RESOLUTION}"]
-        for name, samples in (("second", 30), ("tiny", 24))
-    )
+    tiny, second = ([f"{n}: {said.format(of)}", f"{n}: note: {RESOLUTION}"] for n, of in (("tiny", 24), ("second", 30)))
     outcome = pgdl("task", "validate", tmp_path)
     assert (outcome.code, outcome.lines) == (0, [*second, *tiny])
     assert pgdl("task", "validate", task).lines == tiny
@@ -55,34 +51,27 @@ def test_a_link_to_a_task_is_a_task_of_its_own_name(tmp_path):
     assert [task.name for task in TaskDirectory(tmp_path / "tasks/v1").tasks] == ["v1"]
 
 
-def test_a_task_without_reference_is_not_hidden_for_that(tmp_path, pgdl):
-    make_task(tmp_path, reference=False)
-    outcome = pgdl("task", "validate", tmp_path)
-    assert outcome.lines == ["tiny: 8 models, unknown hyperparameters, 24 training samples, outputs are logits: valid"]
-    assert pgdl("task", "list", tmp_path).lines[1].split()[:3] == ["tiny", "no", "8"]
-    assert pgdl("task", "list", tmp_path).lines[1].split()[-1] == "unknown"
-
-
-def test_training_shards_are_enough_to_run(tmp_path, pgdl):
-    task = make_task(tmp_path, initial_weights=False)
+def test_reference_data_initial_weights_and_test_shards_are_optional(tmp_path, pgdl):
+    task = make_task(tmp_path, reference=False, initial_weights=False)
     shutil.rmtree(task / "dataset_1/test")
-    assert pgdl("task", "validate", tmp_path).code == 0
+    verdict, note = pgdl("task", "validate", tmp_path).lines
+    assert verdict == "tiny: 8 models, unknown hyperparameters, 24 training samples, outputs are logits: valid"
+    assert note.startswith("tiny: note: no model has weights_init.hdf5: model.initial_weights is None there")
+    cells = pgdl("task", "list", tmp_path).lines[1].split()
+    assert (cells[:3], cells[-1]) == (["tiny", "no", "8"], "unknown"), "it is not hidden for that"
 
 
-def test_leftovers_of_archivers_are_ignored(tmp_path, pgdl, task):
+def test_leftovers_of_archivers_and_links_that_lead_nowhere_are_ignored(tmp_path, pgdl, task):
+    before = pgdl("task", "list", tmp_path).lines
+    (task / "nowhere").symlink_to("missing")
+    (task / "circle").symlink_to("circle")
+    assert pgdl("task", "list", tmp_path).lines == before
     make_task(tmp_path / "__MACOSX")
     (tmp_path / ".hidden" / "model_0").mkdir(parents=True)
     (tmp_path / ".DS_Store").write_bytes(b"")
     (task / ".model_8").mkdir()
     (task / "dataset_1/train/._shard_0.tfrecord").write_bytes(b"")
     assert len(pgdl("task", "validate", tmp_path).lines) == 2
-
-
-def test_links_that_lead_nowhere_have_no_size(tmp_path, pgdl, task):
-    before = pgdl("task", "list", tmp_path).lines
-    (task / "nowhere").symlink_to("missing")
-    (task / "circle").symlink_to("circle")
-    assert pgdl("task", "list", tmp_path).lines == before
 
 
 def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl):
@@ -116,24 +105,21 @@ def test_what_cannot_be_found(tmp_path, pgdl, monkeypatch, arguments, message, t
 
 def test_list_and_show(tmp_path, pgdl):
     make_task(tmp_path, n_test=48)
-    listed = pgdl("task", "list", tmp_path).lines
-    assert listed[0].split() == [
-        "task", "hidden", "models", "min", "gap", "mean", "median", "max", "size", "hyperparameters",
-    ]  # fmt: skip
-    cells = listed[1].split()
-    assert (cells[:7], cells[-3:]) == (["tiny", "no", "8", *GAPS_OF_ALL], ["activation,", "depth,", "width"])
+    header, row = (line.split() for line in pgdl("task", "list", tmp_path).lines)
+    assert " ".join(header) == "task hidden models min gap mean median max size hyperparameters"
+    assert (row[:7], row[-3:]) == (["tiny", "no", "8", *GAPS_OF_ALL], ["activation,", "depth,", "width"])
     shown = pgdl("task", "show", tmp_path, "--task", "tiny").out
-    assert "8 models, 24 training samples of shape (4,) in 3 classes" in shown
     rows = [line.split() for line in shown.splitlines()]
     assert ["(all)", "8", *GAPS_OF_ALL] in rows
     assert ["tanh", "4", "0.0500", "0.1975", "0.1700", "0.4000"] in rows
-    assert "8 architectures of 2 to 3 layers: Dense; outputs are logits" in shown
     variance = sum(gap * (1 - gap) / 48 for gap in GAPS) / 8  # train accuracies are 1
     share = variance / statistics.pvariance(GAPS)
-    expected = (
-        f"standard error of a gap: {variance**0.5:.4f}, from 48 test samples, {share:.0%} of the variance of the gaps"
-    )
-    assert expected in shown
+    for expected in (
+        "8 models, 24 training samples of shape (4,) in 3 classes",
+        "8 architectures of 2 to 3 layers: Dense; outputs are logits",
+        f"standard error of a gap: {variance**0.5:.4f}, from 48 test samples, {share:.0%} of the variance of the gaps",
+    ):
+        assert expected in shown
     (described,) = json.loads(pgdl("task", "show", tmp_path, "--format", "json").out)
     assert described["gap_error"] == pytest.approx({"n_test": 48, "standard_error": variance**0.5, "share": share})
 
@@ -171,19 +157,17 @@ def test_a_task_that_would_hide_those_in_the_flat_layout_is_refused(tmp_path, pg
 def test_a_marked_task_is_hidden_with_or_without_reference_data(tmp_path, layout, reference):
     make_task(tmp_path, layout=layout, hidden=True, reference=reference)
     make_task(tmp_path, layout=layout, name="public")
-    assert {task.name: task.hidden for task in read_tasks(TaskDirectory(tmp_path).runnable())} == {
-        "public": False,
-        "tiny": True,
-    }
+    tasks = read_tasks(TaskDirectory(tmp_path).runnable())
+    assert {task.name: task.hidden for task in tasks} == {"public": False, "tiny": True}
     assert hidden_names(TaskDirectory(tmp_path).all()) == {"tiny"}
 
 
-@pytest.mark.parametrize("place", ["input_data", "input_data/tiny", "reference_data", "reference_data/tiny"])
-def test_it_is_hidden_wherever_one_looks_from(tmp_path, place):
+def test_it_is_hidden_wherever_one_looks_from(tmp_path):
     make_task(tmp_path, layout="full", hidden=True)
-    assert hidden_names(TaskDirectory(tmp_path / place).all()) == {"tiny"}
-    (tmp_path / "input_data/tiny/metadata").write_text("hidden: false")
-    assert hidden_names(TaskDirectory(tmp_path / place).all()) == {"tiny"}, "one mark is enough"
+    for mark in ("hidden: true", "hidden: false"):  # one mark is enough
+        (tmp_path / "input_data/tiny/metadata").write_text(mark)
+        for place in ("input_data", "input_data/tiny", "reference_data", "reference_data/tiny"):
+            assert hidden_names(TaskDirectory(tmp_path / place).all()) == {"tiny"}, (mark, place)
 
 
 @pytest.mark.parametrize("name", ["metadata", "metadata.yaml", "metadata.yml"])
@@ -195,31 +179,32 @@ def test_no_ending_unmarks_a_task_and_every_command_says_so(tmp_path, pgdl, name
     assert pgdl("task", "show", tmp_path).out.startswith("tiny (flat, hidden) in ")
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("", "not a mark: expected one line, `hidden: true` or `hidden: false`, found nothing"),
-        ("hidden", "not a mark: expected one line, `hidden: true` or `hidden: false`, found text"),
-        ("- hidden: true", "not a mark: expected one line"),
-        ("hiden: true", "keys: expected hidden, once, found 'hiden'"),
-        ("{}", "keys: expected hidden, once, found nothing"),
-        ("hidden: true\nname: x", "keys: expected hidden, once, found 'hidden, name'"),
-        ("hidden: true\nhidden: false", "not plain YAML: expected one line"),
-        ("hidden: 1", "hidden: expected true or false, found 1"),
-        ("hidden: 'true'", "hidden: expected true or false, found 'true'"),
-        ("hidden:", "hidden: expected true or false, found None"),
-        ("hidden: !!bool maybe", "not plain YAML: expected one line"),
-        ("hidden: &mark true", "not plain YAML: expected one line"),
-        ("? [hidden]\n: true", "not plain YAML: expected one line"),
-        ("hidden: [", "not plain YAML: expected one line"),
-        ("hidden: true #" + 70_000 * "x", "too large: expected at most 65536 bytes, found 70014 bytes"),
-    ],
-)  # fmt: skip
-def test_anything_else_is_refused(tmp_path, refused, content, problem, task):
-    (task / "metadata").write_text(content)
-    refused(task, "metadata", problem)
-    with pytest.raises(UserError):
-        hidden_names(TaskDirectory(tmp_path).runnable())
+NO_MARK, NO_KEY = "not a mark: expected one line, `hidden: true` or `hidden: false`", "keys: expected hidden, once"
+
+#: Problem -> contents with this problem.
+NO_MARKS = {
+    f"{NO_MARK}, found nothing": [""],
+    f"{NO_MARK}, found text": ["hidden"],
+    NO_MARK: ["- hidden: true"],
+    f"{NO_KEY}, found 'hiden'": ["hiden: true"],
+    f"{NO_KEY}, found nothing": ["{}"],
+    f"{NO_KEY}, found 'hidden, name'": ["hidden: true\nname: x"],
+    "hidden: expected true or false, found 1": ["hidden: 1"],
+    "hidden: expected true or false, found 'true'": ["hidden: 'true'"],
+    "hidden: expected true or false, found None": ["hidden:"],
+    "not plain YAML: expected one line": ["hidden: !!bool maybe", "hidden: &a true", "? [hidden]\n: true", "hidden: ["],
+    "not plain YAML: expected": ["hidden: true\nhidden: false"],
+    "too large: expected at most 65536 bytes, found 70014 bytes": ["hidden: true #" + 70_000 * "x"],
+}
+
+
+@pytest.mark.parametrize("problem", NO_MARKS)
+def test_anything_else_is_refused(tmp_path, refused, problem, task):
+    for content in NO_MARKS[problem]:
+        (task / "metadata").write_text(content)
+        refused(task, "metadata", problem)
+        with pytest.raises(UserError):
+            hidden_names(TaskDirectory(tmp_path).runnable())
 
 
 def test_a_mark_that_is_no_file_is_refused(refused, task):
@@ -245,17 +230,13 @@ def test_a_mark_out_of_reach_does_not_pass_for_none(tmp_path, pgdl):
     assert "reference_data/tiny/metadata: cannot tell whether the task is hidden" in err
 
 
-@pytest.mark.parametrize(("number", "said"), [(1, "model_1 has"), (2, "2 models (model_1, model_2) have")])
-def test_models_at_chance_accuracy_are_named(number: int, said: str, tmp_path: Path, pgdl) -> None:
-    make_task(tmp_path)
-    (reference,) = tmp_path.glob("**/model_configs.json")
+def test_models_at_chance_accuracy_are_named(tmp_path, pgdl, task):
+    def noted():
+        return [line for line in pgdl("task", "validate", tmp_path).lines if "chance reaches" in line]
 
-    def unlearned(content):
-        for model in ["1", "2"][:number]:
-            content[model]["metrics"] = {"train_acc": 0.4, "test_acc": 0.4}
-        return content
-
-    assert not [line for line in pgdl("task", "validate", tmp_path).lines if "chance reaches" in line]
-    edit_json(reference, unlearned)
-    (line,) = [one for one in pgdl("task", "validate", tmp_path).lines if "chance reaches" in one]
-    assert line.startswith(f"tiny: note: {said} a train accuracy that chance reaches (up to 0.")
+    assert noted() == []
+    unlearned = {"train_acc": 0.4, "test_acc": 0.4}
+    for model, said in (("1", "model_1 has"), ("2", "2 models (model_1, model_2) have")):
+        edit_json(task / "model_configs.json", lambda content, model=model: content[model].update(metrics=unlearned))
+        (line,) = noted()
+        assert line.startswith(f"tiny: note: {said} a train accuracy that chance reaches (up to 0.")

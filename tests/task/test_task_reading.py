@@ -3,7 +3,6 @@
 import errno
 import json
 import shutil
-import subprocess
 import sys
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -36,47 +35,51 @@ def own_cache(tmp_path, shared_cache, monkeypatch):
     return tmp_path / "cache"
 
 
-def test_models_data_and_reference(tmp_path):
-    directory = make_task(tmp_path)
-    task = read(tmp_path)
-    assert [model.id for model in task.models] == [f"model_{i}" for i in range(8)]
-    assert task.models[3].n_parameters == (4 * 6 + 6) + (6 * 6 + 6) + (6 * 3 + 3)
-    assert (task.models[0].input_shape, task.models[0].n_outputs) == ((4,), 3)
-    assert (task.data.n_samples, task.data.input_shape, task.data.n_classes) == (24, (4,), 3)
-    assert task.data.inputs.dtype == np.float32
-    assert task.data.labels.dtype == np.int32
-    assert task.data.labels.tolist() == [0, 1, 2] * 8
+def test_models_data_and_reference(tmp_path, task):
+    found = read(tmp_path)
+    ids = [f"model_{i}" for i in range(8)]
+    assert [model.id for model in found.models] == list(found.reference.gaps) == ids
+    assert found.models[3].n_parameters == (4 * 6 + 6) + (6 * 6 + 6) + (6 * 3 + 3)
+    assert (found.models[0].input_shape, found.models[0].n_outputs) == ((4,), 3)
+    assert (found.data.n_samples, found.data.input_shape, found.data.n_classes) == (24, (4,), 3)
+    assert (found.data.inputs.dtype, found.data.labels.dtype) == (np.float32, np.int32)
+    assert found.data.labels.tolist() == [0, 1, 2] * 8
     (tmp_path / "canonical").mkdir()
-    task.data.write_canonical(tmp_path / "canonical")
-    for name, array in (("inputs", task.data.inputs), ("labels", task.data.labels)):
+    found.data.write_canonical(tmp_path / "canonical")
+    for name, array in (("inputs", found.data.inputs), ("labels", found.data.labels)):
         np.testing.assert_array_equal(np.load(tmp_path / "canonical" / f"{name}.npy"), array)
-    assert task.reference is not None
-    assert list(task.reference.gaps) == [model.id for model in task.models]
-    assert len({model.digest for model in task.models}) == 8
-    edit_json(directory / "model_0/config.json", lambda content: content.update(comment="other file"))
+    assert len({model.digest for model in found.models}) == 8
+    edit_json(task / "model_0/config.json", lambda content: content.update(comment="other file"))
     again = read(tmp_path)
-    assert again.models[0].digest != task.models[0].digest
-    assert again.models[1].digest == task.models[1].digest
+    changed = [new.id for new, old in zip(again.models, found.models, strict=True) if new.digest != old.digest]
+    assert changed == ["model_0"]
 
 
 def test_models_may_be_chosen_by_a_name_a_list_or_a_number():
-    task = SimpleNamespace(
-        name="tiny", models=[Mock(id=f"model_{number}", n_parameters=number) for number in range(13)]
-    )
+    models = [Mock(id=f"model_{number}", n_parameters=number) for number in range(13)]
+    task = SimpleNamespace(name="tiny", models=models)
     for wanted, chosen in (("model_12", [12]), (["model_12", "model_0"], [0, 12]), (2, [0, 12]), (None, range(13))):
         require_known([task], wanted)
-        assert [model.id for model in select_models(task, wanted)] == [f"model_{number}" for number in chosen]
+        assert list(select_models(task, wanted)) == [models[number] for number in chosen]
     for wanted in (["model_0", "model_99"], "odel_0", [], 0):
         with pytest.raises(UserError, match="model"):
             require_known([task], wanted)
 
 
-def test_shards_are_read_in_natural_order(tmp_path):
+def test_shards_are_read_in_natural_order(tmp_path, task):
     inputs = np.arange(48, dtype=np.float32).reshape(12, 4)
-    directory = make_task(tmp_path)
-    write_shards(directory / "dataset_1/train", inputs, np.zeros(12, np.int32), n_shards=12)
-    assert (directory / "dataset_1/train/shard_10.tfrecord").exists()
+    write_shards(task / "dataset_1/train", inputs, np.zeros(12, np.int32), n_shards=12)
+    assert (task / "dataset_1/train/shard_10.tfrecord").exists()
     np.testing.assert_array_equal(read(tmp_path).data.inputs, inputs)
+
+
+def canonical(directory, number=0):
+    """Return model `number`, and the directory with its canonical files."""
+    model = read(directory).models[number]
+    shutil.rmtree(directory / "canonical", ignore_errors=True)
+    (directory / "canonical").mkdir()
+    model.write_canonical(directory / "canonical")
+    return model, directory / "canonical"
 
 
 def test_canonical_files_hold_the_model_and_nothing_else(tmp_path, task):
@@ -87,23 +90,17 @@ def test_canonical_files_hold_the_model_and_nothing_else(tmp_path, task):
         content["model_config"].insert(1, {"layer_name": "Dropout", "rate": 0.5})
 
     edit_json(task / "model_0/config.json", train_like_this)
-    target = tmp_path / "canonical"
-    target.mkdir()
-    read(tmp_path).models[0].write_canonical(target)
-    assert json.loads((target / "architecture.json").read_text()) == {
-        "format": "layers",
-        "input_shape": [4],
-        "layers": [
-            {"class_name": "Dense", "config": {"units": 4, "activation": "relu"}},
-            {"class_name": "Dropout", "config": {"rate": 0}},
-            {"class_name": "Dense", "config": {"units": 3}},
-        ],
-    }
+    _, target = canonical(tmp_path)
+    layers = [("Dense", {"units": 4, "activation": "relu"}), ("Dropout", {"rate": 0}), ("Dense", {"units": 3})]
+    written = [{"class_name": name, "config": config} for name, config in layers]
+    expected = {"format": "layers", "input_shape": [4], "layers": written}
+    assert json.loads((target / "architecture.json").read_text()) == expected
     for archive, source in (("weights.npz", "weights.hdf5"), ("initial_weights.npz", "weights_init.hdf5")):
-        with np.load(target / archive) as written, h5py.File(task / "model_0" / source) as file:
-            assert sorted(written.files) == ["w0", "w1", "w2", "w3"]
-            for i, (layer, weight) in enumerate((layer, weight) for layer in ("dense", "dense_1") for weight in (0, 1)):
-                np.testing.assert_array_equal(written[f"w{i}"], file[f"{layer}/{layer}/weight_{weight}:0"][()])
+        with np.load(target / archive) as arrays, h5py.File(task / "model_0" / source) as file:
+            stored = [file[f"{n}/{n}/weight_{weight}:0"][()] for n in ("dense", "dense_1") for weight in (0, 1)]
+            assert sorted(arrays.files) == ["w0", "w1", "w2", "w3"]
+            for name, array in zip(sorted(arrays.files), stored, strict=True):
+                np.testing.assert_array_equal(arrays[name], array)
     with np.load(target / "weights.npz") as final, np.load(target / "initial_weights.npz") as initial:
         assert not np.array_equal(final["w0"], initial["w0"])
 
@@ -113,30 +110,26 @@ def shown(tmp_path, number=0):
 
 
 def test_how_a_model_was_trained_does_not_change_the_digest_of_what_is_shown(tmp_path, task):
-    edit_json(
-        task / "model_0/config.json",
-        lambda content: content["model_config"].insert(1, {"layer_name": "Dropout", "rate": 0.1}),
-    )
+    def trained(rate, **settings):
+        def change(content):
+            first, *_, last = content["model_config"]
+            first = {name: first[name] for name in reversed(first)} | settings
+            content["model_config"] = [first, {"layer_name": "Dropout", **rate}, last]
+
+        edit_json(task / "model_0/config.json", change)
+
+    trained({"rate": 0.1})
     model = read(tmp_path).models[0]
-
-    def train_otherwise(content):
-        first = content["model_config"][0]
-        trained = {"name": "adam", "kernel_regularizer": {"class_name": "L2"}}
-        content["model_config"][0] = {name: first[name] for name in reversed(first)} | trained
-        content["model_config"][1] = {"layer_name": "Dropout", "rate": 0.5, "seed": 7, "noise_shape": [1, 4]}
-
-    edit_json(task / "model_0/config.json", train_otherwise)
+    trained({"rate": 0.5, "seed": 7, "noise_shape": [1, 4]}, name="adam", kernel_regularizer={"class_name": "L2"})
     with h5py.File(task / "model_0/weights.hdf5", "a") as file:
         file.attrs["training_config"] = "adam"
     (task / "model_0").rename(task / "model_8")
     (task / "model_configs.json").unlink()
-    again = read(tmp_path).models[-1]
+    again, files = canonical(tmp_path, -1)
     assert again.digest != model.digest
     assert again.shown_digest == model.shown_digest
-    (tmp_path / "canonical").mkdir()
-    again.write_canonical(tmp_path / "canonical")
     first = '{"class_name": "Dense", "config": {"activation": "relu", "units": 4}}'  # in the order of the alphabet
-    assert first in (tmp_path / "canonical/architecture.json").read_text()
+    assert first in (files / "architecture.json").read_text()
 
 
 def test_whatever_is_shown_changes_its_digest(tmp_path, task):
@@ -157,10 +150,7 @@ def test_whatever_is_shown_changes_its_digest(tmp_path, task):
 
 def test_initial_weights_are_optional(tmp_path):
     make_task(tmp_path, initial_weights=False)
-    target = tmp_path / "canonical"
-    target.mkdir()
-    model = read(tmp_path).models[0]
-    model.write_canonical(target)
+    model, target = canonical(tmp_path)
     assert not model.has_initial_weights
     assert sorted(path.name for path in target.iterdir()) == ["architecture.json", "weights.npz"]
 
@@ -193,15 +183,10 @@ def test_ids_of_models_and_reference_agree(tmp_path, pgdl, task):
     ]
 
 
-def test_second_time_starts_no_process_and_decodes_nothing(tmp_path, monkeypatch):
-    def refuse(*arguments, **options):
-        raise AssertionError(f"expected the cache to be used, found a call with {arguments}")
-
-    make_task(tmp_path)
+def test_second_time_starts_no_process_and_decodes_nothing(tmp_path, monkeypatch, task):
     read(tmp_path)
-    monkeypatch.setattr(shapes, "keras_process", refuse)
-    monkeypatch.setattr(subprocess, "Popen", refuse)
-    monkeypatch.setattr("harness.task.data._fill", refuse)
+    for function in ("harness.task.shapes.keras_process", "subprocess.Popen", "harness.task.data._fill"):
+        monkeypatch.setattr(function, Mock(side_effect=AssertionError("expected the cache to be used")))
     assert read(tmp_path).data.n_samples == 24
 
 

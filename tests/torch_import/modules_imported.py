@@ -1,18 +1,28 @@
-"""modules_imported.py DIRECTORY: imports eight modules as a task, and prints the messages for bad modules as JSON."""
+"""modules_imported.py DIRECTORY: imports eight modules as a task, and prints what was told as JSON.
+
+modules_imported.py DIRECTORY problems: prints for each bad input the message and the pattern that it must match.
+"""
 
 import itertools
 import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-import pgdl
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from forks import forks
 
+import pgdl
+from harness import children
+from harness.processes import client
+
+client.children = SimpleNamespace(**vars(children) | {"start": forks.start_child})  # TensorFlow is imported only once
 torch.manual_seed(0)
 INPUTS, LABELS = torch.randn(90, 3, 8, 8), torch.arange(90) % 4
 TRAIN, TEST = (INPUTS[:70], LABELS[:70]), torch.utils.data.TensorDataset(INPUTS[70:], LABELS[70:])
@@ -59,79 +69,103 @@ def task(directory: Path) -> None:
     print(json.dumps({"told": told, "training": [model.module.training for model in models]}))
 
 
-def with_nan(inputs: torch.Tensor) -> torch.Tensor:
-    """Return inputs with a NaN in example 69, which is not among the compared examples."""
-    changed = inputs.clone()
-    changed[69, 0, 0, 0] = torch.nan
-    return changed
+PLACE = Path(sys.argv[1])
+GIVEN: Mapping[str, Any] = {"width": 4}
 
 
-def with_nan_weight(module: Any) -> Any:
-    """Return a module with NaN among its weights."""
-    module[5].weight.data[0, 0] = torch.nan
-    return module
-
-
-def problem(directory: Path, *models: Any, train: Any = TRAIN, **others: Any) -> str:
+def problem(*models: Any, train: Any = TRAIN, **others: Any) -> str:
     """Return the message of an import that must fail, and whether the import left files behind."""
     try:
-        pgdl.import_torch(models, **{"train": train, "test": TEST, "output": directory / "none"} | others)
+        pgdl.import_torch(models, **{"train": train, "test": TEST, "output": PLACE / "none"} | others)
     except pgdl.UserError as error:
-        return str(error) + " AND SOMETHING IS LEFT" * (directory / "none").exists()
+        return str(error) + " AND SOMETHING IS LEFT" * (PLACE / "none").exists()
     return "no error"
 
 
-def problem_of_measure(module: Any, data: Any = TRAIN) -> str:
+def problem_of(module: Any, **given: Any) -> str:
+    return problem((module, GIVEN), **given)
+
+
+def problem_with(hyperparameters: Mapping[str, Any], **given: Any) -> str:
+    return problem((SMALL, hyperparameters), **given)
+
+
+def problem_of_measure(module: Any, inputs: Any = INPUTS, labels: Any = LABELS) -> str:
     """Return the message for a measure that cannot be computed."""
     try:
-        return str(pgdl.measure("num_params")(module, data))
+        return str(pgdl.measure("num_params")(module, (inputs, labels)))
     except pgdl.UserError as error:
         return str(error)
 
 
-def problems(directory: Path) -> None:
-    """Print the message for each bad input."""
-    a: Mapping[str, Any] = {"width": 4}
-    print(
-        json.dumps(
-            {
-                "half": problem(directory, (network().half(), a)),
-                "no module": problem(directory, ("model.pt", a)),
-                "no pair": problem(directory, network()),
-                "none": problem(directory),
-                "two outputs": problem(directory, (Pair(), a)),
-                "control flow": problem(directory, (nn.Sequential(nn.Conv2d(3, 3, 3), Branching()), a)),
-                "sizes": problem(directory, (nn.Sequential(nn.Flatten(), nn.Linear(99, 4)), a)),
-                "labels": problem(directory, (network(), a), train=(INPUTS, LABELS + 1)),
-                "image": problem(directory, (network(), a), train=(with_nan(INPUTS), LABELS)),
-                "no examples": problem(directory, (network(), a), train=(INPUTS[:0], LABELS[:0])),
-                "weights": problem(directory, (with_nan_weight(network()), a)),
-                "no test": problem(directory, (network(), a), test=None),
-                "name": problem(directory, (network(), a), name="../x y"),
-                "list": problem(directory, (network(), {"width": [4]})),
-                "nan": problem(directory, (network(), {"width": float("nan")})),
-                "tensor": problem(directory, (network(), {"width": torch.tensor(4), "test_acc": np.float32(0.5)})),
-                "measured": problem_of_measure(Sine()),
-                "measured state_dict": problem_of_measure(network().state_dict()),
-                "measured weights": problem_of_measure(with_nan_weight(network())),
-                "measured labels": problem_of_measure(network(), (INPUTS, LABELS + 1)),
-                "complex": problem_of_measure(network(), (INPUTS + 1j, LABELS)),
-                "text": problem_of_measure(network(), (INPUTS, LABELS.numpy().astype(str))),
-                "regression": problem_of_measure(network(), (INPUTS, LABELS / 2)),
-                "single examples": problem_of_measure(network(), zip(INPUTS, LABELS, strict=True)),
-                "data": problem(directory, (network(), a), train=[1, 2, 3]),
-                "one cell": problem(directory, (network(), a), (network(), a)),
-                "names": problem(directory, (network(), a), (network(), {"depth": 4})),
-                "result": problem(directory, (network(), {"width": 4, "test_acc": 0.5})),
-                "accuracy": problem(directory, pgdl.TorchModel(network(), a, train_accuracy=1.0)),
-                "initial": problem(directory, pgdl.TorchModel(network(), a, network(8).state_dict())),
-            }
-        )
-    )
+SMALL = nn.Sequential(nn.Flatten(), nn.Linear(192, 4))
+NAN_WEIGHT = nn.Sequential(nn.Flatten(), nn.Linear(192, 4))
+NAN_WEIGHT[1].weight.data[0, 0] = torch.nan
+NAN_INPUT = INPUTS.clone()
+NAN_INPUT[69, 0, 0, 0] = torch.nan  # example 69 is not among the compared examples
+
+CLASSES = r"label: expected 0\.\.3, because the models have 4 outputs, found 4 of example 3"
+PAIRS = r"expected \(inputs, labels\), a Dataset or a DataLoader of such pairs, found"
+NO_CHOICE = r"found .*data-dependent.*File .*\.py.*; write its forward without a decision on the data"
+UNIQUE = r"numpy\.unique\(labels, return_inverse=True\)\[1\]"
+BRANCHING, MISFIT = nn.Sequential(nn.Conv2d(3, 3, 3), Branching()), nn.Sequential(nn.Flatten(), nn.Linear(99, 4))
+NAMED = {"width": torch.tensor(4), "test_acc": np.float32(0.5)}
+EXACT = pgdl.TorchModel(SMALL, GIVEN, train_accuracy=1.0)
+STARTED = pgdl.TorchModel(SMALL, GIVEN, nn.Sequential(nn.Flatten(), nn.Linear(192, 5)).state_dict())
+
+
+def problems() -> list[tuple[str, str]]:
+    """Return message and expected pattern for each bad input."""
+    return [
+        (
+            problem_of(network().half()),
+            r"0\]: expected weights in float32, found torch\.float16; .*: module\.float\(\)",
+        ),
+        (problem_of("model.pt"), r"0\]: expected a torch\.nn\.Module, found str"),
+        (problem(SMALL), r"0\]: expected a pair of a module and its .*, or a TorchModel, found Sequential"),
+        (problem(), r"models: expected at least 1, found none"),
+        (problem_of(Pair()), r"0\]: output: expected one tensor \(examples, classes\), found tuple"),
+        (problem_of(BRANCHING), rf"0\]: torch\.export cannot export it: {NO_CHOICE}"),
+        (problem_of(MISFIT), r"0\]: cannot be called on inputs of shape \(64, 3, 8, 8\): found RuntimeError: "),
+        (problem_of(SMALL, train=(INPUTS, LABELS + 1)), f"train: {CLASSES}"),
+        (
+            problem_of(SMALL, train=(NAN_INPUT, LABELS)),
+            "train: inputs: expected finite numbers, found NaN .* example 69",
+        ),
+        (problem_of(SMALL, train=(INPUTS[:0], LABELS[:0])), "train: expected at least 1 example, found none"),
+        (problem_of(SMALL, train=[1, 2, 3]), f"train: {PAIRS} list"),
+        (problem_of(NAN_WEIGHT), r"0\]: 1\.weight: expected finite numbers"),
+        (
+            problem_of(SMALL, test=None),
+            r"0\]: test_accuracy: expected a value, found none; state it, or give test data$",
+        ),
+        (problem_of(SMALL, name="../x y"), r"name of the task: expected at most 200 letters, .*, found '\.\./"),
+        (problem_with({"width": [4]}), r"0\]: hyperparameters: width: expected a number, text or .*, found list"),
+        (problem_with({"width": float("nan")}), r"0\]: width: expected text or a finite number, found nan"),
+        (problem_with(NAMED), "hyperparameters: header: expected hyperparameters, found an accuracy, 'test_acc'"),
+        (problem((SMALL, GIVEN), (SMALL, GIVEN)), r"models: .*models\[0\].*models\[1\]"),
+        (problem((SMALL, GIVEN), (SMALL, {"depth": 4})), r"1\]: hyperparameters: expected .* width, found depth"),
+        (problem(EXACT), r"0\]: train_accuracy of models\[0\]: expected 1\.0 as stated, found"),
+        (problem(STARTED), r"0\]: initial weights: expected a state_dict of the module, found size mismatch for 1"),
+        (problem_of_measure(Sine()), r"model: operation: .*, found the outermost forward \(sin\): aten\.sin"),
+        (problem_of_measure(GIVEN), r"model: expected a Keras model or a torch\.nn\.Module, found dict"),
+        (problem_of_measure(NAN_WEIGHT), r"model: 1\.weight: expected finite numbers"),
+        (problem_of_measure(SMALL, labels=LABELS + 1), f"data: {CLASSES}"),
+        (problem_of_measure(SMALL, INPUTS + 1j), "data: expected inputs that are real numbers, found complex64"),
+        (
+            problem_of_measure(SMALL, labels=LABELS.numpy().astype(str)),
+            f"expected integers, .* found <U.*, .*; {UNIQUE}",
+        ),
+        (
+            problem_of_measure(SMALL, labels=LABELS / 2),
+            r"expected integers, .* found 0\.5 of example 1; regression is not",
+        ),
+    ]
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "task":
-        task(Path(sys.argv[2]))
+    if sys.argv[2:] == ["problems"]:
+        print(json.dumps(problems()))
     else:
-        problems(Path(sys.argv[2]))
+        task(PLACE)
+    forks.end()

@@ -88,19 +88,13 @@ def test_computed_values_are_not_rounded(name: str) -> None:
         before_dense("_to_copy.default", {"self": X, "dtype": NUMBERS[name]}, (2, 3), 3)
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("bool", [[1, 1, 0], [1, 1, 1]]),
-        ("int64", [[1, -1, 0], [2, 0, 3]]),
-        ("float32", WEIGHT),
-        ("float64", WEIGHT),
-    ],
-)
-def test_constants_are_converted_as_in_pytorch(name: str, expected: list[list[float]]) -> None:
-    assert kernel("_to_copy.default", dtype=NUMBERS[name]).tolist() == np.float32(expected).tolist()
-
-
-def test_constants_are_created_with_the_type_of_the_graph() -> None:
+def test_constants_are_converted_and_created_with_the_types_of_the_graph() -> None:
+    for name, expected in {
+        "bool": [[1, 1, 0], [1, 1, 1]],
+        "int64": [[1, -1, 0], [2, 0, 3]],
+        "float32": WEIGHT,
+        "float64": WEIGHT,
+    }.items():
+        assert kernel("_to_copy.default", dtype=NUMBERS[name]).tolist() == np.float32(expected).tolist()
     made = kernel("full_like.default", fill_value=2.9, dtype=NUMBERS["int32"])
     assert made.tolist() == np.full((2, 3), 2.0).tolist()
