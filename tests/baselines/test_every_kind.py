@@ -70,8 +70,7 @@ OF_UNITS_OF_INPUTS = {
     "log_jacobian_norm_normalized", "noise_sensitivity",
 }  # fmt: skip
 
-#: Of random networks, in which an epsilon of a normalization counts that the trained weights do not let count, and
-#: constants of the architecture do.
+#: Of random networks, in which an epsilon of a normalization counts that the trained weights do not let count.
 RANDOM_NETWORKS = {"marginal_likelihood_bound"}
 
 #: Draw some of the units by their order, and by how large they are.
