@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, dense, labelled, layers, random_kernels, sequential
+from small_networks import dataset, dense, labelled, layers, sequential
 
 import baselines
 from baselines.core.subject import Subject
@@ -22,15 +22,12 @@ ANSWERS = (POINTS @ KERNEL).argmax(axis=1)
 DISTANCES = np.abs(POINTS @ (KERNEL[:, 0] - KERNEL[:, 1])) / np.abs(KERNEL[:, 0] - KERNEL[:, 1]).sum() / 60
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("measure", [pgd, fgsm])
-@pytest.mark.parametrize("epsilon", [0.0, 0.005, 0.01, 0.03])
+@pytest.mark.parametrize("epsilon", [0.0, 0.01])
 def test_a_linear_network_errs_within_its_distance_from_the_boundary(measure, epsilon):
-    data, flipped = dataset(POINTS, ANSWERS), ANSWERS.copy()
-    assert measure(dense(KERNEL), data, epsilon=epsilon) == np.mean(epsilon > DISTANCES)
-    flipped[:7] = 1 - flipped[:7]  # wrong before and behind
-    error = measure(dense(KERNEL), dataset(POINTS, flipped), epsilon=epsilon)
-    assert error == np.mean((epsilon > DISTANCES) | (flipped != ANSWERS))
+    labels = np.where(np.arange(len(ANSWERS)) < 7, 1 - ANSWERS, ANSWERS)  # wrong before and behind
+    error = measure(dense(KERNEL), dataset(POINTS, labels), epsilon=epsilon)
+    assert error == np.mean((epsilon > DISTANCES) | (labels != ANSWERS))
 
 
 @pytest.mark.parametrize(("n_halvings", "tolerance"), [(3, 0.1), (6, 1e-3)])
@@ -51,7 +48,7 @@ LABELS = network()(POINTS).numpy().argmax(axis=1)
 
 @pytest.mark.rest
 @pytest.mark.parametrize("measure", [pgd, fgsm])
-@pytest.mark.parametrize("factor", [30.0, 1e3, 1e5])
+@pytest.mark.parametrize("factor", [30.0, 1e5])
 def test_answers_beyond_doubt_are_no_shield(measure, factor):
     """The loss of a certain prediction has no gradient in single precision; the attack must still find a direction."""
     assert measure(dense(factor * KERNEL), dataset(POINTS, ANSWERS), epsilon=0.03) == np.mean(DISTANCES < 0.03) > 0.1
@@ -83,13 +80,10 @@ def test_a_linear_network_has_planes_as_boundaries(n_classes):
     assert found == pytest.approx(-np.mean(distances / np.linalg.norm(EXAMPLES, axis=1)), rel=1e-4)
 
 
-def smooth_network():
-    tf.keras.utils.set_random_seed(0)
-    return sequential((5,), layers.Dense(20, "tanh"), layers.Dense(8, "elu"), layers.Dense(3))
-
-
 def test_the_answer_changes_behind_the_boundary_and_not_before():
-    subject = Subject(smooth_network(), dataset(EXAMPLES, OF_EXAMPLES))
+    tf.keras.utils.set_random_seed(0)
+    smooth = sequential((5,), layers.Dense(20, "tanh"), layers.Dense(8, "elu"), layers.Dense(3))
+    subject = Subject(smooth, dataset(EXAMPLES, OF_EXAMPLES))
     order = np.argsort(-subject.network.outputs(EXAMPLES)[0], axis=1).astype(np.int32)
     changes = _changes(subject.network, EXAMPLES, order, 50, 1.02)
     behind, before = (
@@ -140,14 +134,11 @@ def test_the_boundary_of_a_network_that_is_not_linear():
     assert constrained_margin(model, labelled(model, points)) == pytest.approx(-np.mean(expected), rel=1e-4)
 
 
-def curved(seed=3):
-    rng = np.random.default_rng(seed)
-    return dense(rng.normal(size=(2, 16)), rng.normal(size=(16, 3)), biases=[rng.normal(size=16), rng.normal(size=3)])
-
-
 @pytest.mark.rest
 def test_against_a_search_over_a_grid():
-    model = curved()
+    rng = np.random.default_rng(3)
+    kernels, biases = [rng.normal(size=(2, 16)), rng.normal(size=(16, 3))], [rng.normal(size=16), rng.normal(size=3)]
+    model = dense(*kernels, biases=biases)
     points = np.random.default_rng(4).uniform(-1, 1, size=(30, 2))
     subject = Subject(model, labelled(model, points))
     sample = subject.sample(30)
@@ -160,16 +151,6 @@ def test_against_a_search_over_a_grid():
     ]
     assert (found > np.array(nearest) - 0.02).all()  # none is nearer than the boundary
     assert np.median(found / nearest) < 1.05
-
-
-@pytest.mark.rest
-def test_rotations_of_the_inputs_do_not_matter():
-    rotation, (first, second) = np.linalg.qr(np.random.default_rng(5).normal(size=(5, 5)))[0], random_kernels(5, 12, 3)
-    plain, rotated = dense(first, second), dense(rotation @ first, second)
-    expected = constrained_margin(plain, labelled(plain, stretched_images()))
-    assert expected < 0
-    found = constrained_margin(rotated, labelled(rotated, stretched_images() @ rotation.T))
-    assert found == pytest.approx(expected, rel=0.01)
 
 
 def test_wrong_answers_do_not_count():

@@ -22,18 +22,11 @@ from harness.format.output import Output
 
 pytestmark = pytest.mark.rest
 
-#: All cheap measures, and a few measures of every expensive family.
-NAMES = sorted(
-    {name for name, measure in MEASURES.items() if measure.is_cheap and measure.family != "control"}
-    | {"asam_sharpness", "fisher_trace", "geometric_complexity", "gi_intra_l1", "input_jacobian_norm", "jacobian_norm"}
-    | {"kv_margin", "layer_margin_log_mean", "noise_sensitivity", "pacbayes_flatness", "relative_flatness", "tic_trace"}
-)
-
-#: Measures that look at the outputs.
-OF_OUTPUTS = [name for name in NAMES if MEASURES[name].needs & {Need.LABELS, Need.CLASSES}]
-
-#: Count the layers of the model as they are written, Reshape and Flatten at its end, too.
-LAYERS_AS_WRITTEN = {"jacobian_norm", "vr", "wcv"}
+#: Measures of weights, outputs, gradients and hidden layers.
+NAMES = [
+    "cross_entropy", "fisher_trace", "gi_intra_l1", "l2_norm", "layer_margin_log_mean", "noise_sensitivity",
+    "pacbayes_flatness", "path_norm", "relative_flatness",
+]  # fmt: skip
 
 IMAGES = np.random.default_rng(1).random((40, 6, 6, 1))
 DATA = dataset(IMAGES, np.arange(40) % 3)
@@ -44,15 +37,10 @@ def chain(*end, shape=(6, 6, 1)):
     return drawn(sequential(shape, *front, *end))
 
 
-def assert_same(model, plain, names=NAMES, data=DATA):
-    assert_alike(values(model, data, names), values(plain, data, names))
-
-
-def assert_alike(found, expected):
-    """Assert that two networks have equal values or equal refusals of measures, and that most are values."""
-    wanted = {name: expected[name] for name in found}
-    assert found == {n: pytest.approx(v, rel=1e-4, abs=1e-9) if isinstance(v, float) else v for n, v in wanted.items()}
-    assert sum(isinstance(value, float) for value in found.values()) > len(found) / 2
+def assert_same(model, plain, names=NAMES):
+    expected = values(plain, DATA, names)
+    assert sum(isinstance(one, float) for one in expected.values()) > len(names) / 2
+    assert values(model, DATA, names) == {name: pytest.approx(expected[name], rel=1e-4, abs=1e-9) for name in names}
 
 
 def softmax_of_mine(x):
@@ -74,15 +62,9 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def of_logits():
-    return values(chain(layers.Dense(3)), DATA, NAMES)
-
-
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-def test_an_end_that_makes_probabilities_of_logits_changes_nothing(end, of_logits):
-    names = [name for name in NAMES if name not in LAYERS_AS_WRITTEN]
-    assert_alike(values(chain(*end()), DATA, names), of_logits)
+def test_an_end_that_makes_probabilities_of_logits_changes_nothing(end):
+    assert_same(chain(*end()), chain(layers.Dense(3)))
 
 
 #: Ends of a network without logits, with the message about them.
@@ -119,8 +101,8 @@ NO_LOGITS = {
 
 @pytest.mark.parametrize(("end", "said"), NO_LOGITS.values(), ids=NO_LOGITS)
 def test_outputs_that_are_no_logits_are_refused_with_the_layer_or_what_they_are(end, said):
-    model = chain(*end())
-    for found in values(model, DATA, [*OF_OUTPUTS, "input_jacobian_norm", "noise_sensitivity"]).values():
+    of_outputs = [name for name, measure in MEASURES.items() if measure.needs & {Need.LABELS, Need.CLASSES}]
+    for found in values(chain(*end()), DATA, [*of_outputs, "input_jacobian_norm", "noise_sensitivity"]).values():
         assert all(
             part in found for part in ("MeasureUnavailable", "needs logits", said, "end the network with logits")
         )
@@ -238,12 +220,10 @@ def test_the_harness_says_of_a_file_what_measures_find_in_the_model(make, expect
     assert ("softmax" in architecture.canonical) == (expected == "taken off")
 
 
-def test_what_needs_no_logits_works_without():
+def test_what_needs_no_logits_works_without_and_a_dense_layer_at_every_time_is_a_dense_layer():
     names = ["num_params", "log_prod_of_fro", "rankme"]
     assert_same(chain(layers.Dense(3, "sigmoid")), chain(layers.Dense(3)), names)
 
-
-def test_a_dense_layer_at_every_time_is_a_dense_layer():
     def net(wrap):
         source = tf.keras.Input((6, 6, 1))
         flow = layers.Reshape((6, 6))(source)
@@ -255,56 +235,32 @@ def test_a_dense_layer_at_every_time_is_a_dense_layer():
     assert_same(net(layers.TimeDistributed), net(lambda layer: layer))
 
 
-#: Layers that measures of weights, or all of them, refuse by name.
-REFUSED = {
-    "quantized": (lambda: [quantized(layers.Dense(3, name="end"))], r"layer end is quantized \(int8\)"),
-    "a layer of mine inside": (
-        lambda: [layers.Reshape((4, 2)), layers.TimeDistributed(Mine(2)), layers.Flatten(), layers.Dense(3)],
-        r"layer mine \(Mine\) is not one of Keras' own layers",
-    ),
-}  # fmt: skip
-
-
 class Mine(layers.Dense):
     def call(self, inputs):
         return super().call(inputs) + 1
 
 
-def quantized(layer):
-    layer.build((None, 8))
-    layer.quantize("int8")
-    return layer
-
-
-@pytest.mark.parametrize(("end", "said"), REFUSED.values(), ids=REFUSED)
-def test_layers_that_are_not_understood_are_refused_by_name(end, said):
-    model = chain(*end())
-    for name in ("param_norm", "num_params", "fisher_trace"):
-        with pytest.raises(MeasureUnavailable, match=said):
-            MEASURES[name].function(model, DATA)
-
-
-def test_an_update_of_low_rank_inside_of_a_layer_is_refused_by_name():
+def test_layers_that_are_not_understood_are_refused_by_name():
     source = tf.keras.Input((6, 6, 1))
     flow = layers.Reshape((6, 6))(source)
-    attention = layers.MultiHeadAttention(1, 2, name="attention")
-    model = tf.keras.Model(source, layers.Dense(3)(layers.Flatten()(attention(flow, flow))))
+    attention, quantized = layers.MultiHeadAttention(1, 2, name="attention"), layers.Dense(3, name="end")
+    low_rank = tf.keras.Model(source, layers.Dense(3)(layers.Flatten()(attention(flow, flow))))
     attention._query_dense.enable_lora(1)
-    with pytest.raises(MeasureUnavailable, match="layer attention with query in it has an update of low rank"):
-        MEASURES["cross_entropy"].function(model, DATA)
+    quantized.build((None, 8))
+    quantized.quantize("int8")
+    mine = [layers.Reshape((4, 2)), layers.TimeDistributed(Mine(2)), layers.Flatten(), layers.Dense(3)]
+    for model, said in (
+        (chain(quantized), r"layer end is quantized \(int8\)"),
+        (chain(*mine), r"layer mine \(Mine\) is not one of Keras' own layers"),
+        (low_rank, "layer attention with query in it has an update of low rank"),
+    ):
+        for name in ("param_norm", "num_params", "fisher_trace", "cross_entropy"):
+            with pytest.raises(MeasureUnavailable, match=said):
+                MEASURES[name].function(model, DATA)
 
 
 #: Required arguments of some layers.
-SETTINGS = {
-    "rate": 0.5, "stddev": 0.5, "factor": 0.3, "height_factor": 0.3, "width_factor": 0.3, "max_factor": 0.3,
-    "value_range": (0, 1),
-}  # fmt: skip
-
-
-def idle_layer(kind):
-    make = getattr(layers, kind)
-    settings = {**SETTINGS, "factor": 4} if kind == "RandomPosterization" else SETTINGS
-    return make(**{name: value for name, value in settings.items() if name in inspect.signature(make).parameters})
+SETTINGS = dict.fromkeys(("rate", "stddev", "factor", "height_factor", "width_factor", "max_factor"), 0.3)
 
 
 @pytest.mark.parametrize(
@@ -312,7 +268,10 @@ def idle_layer(kind):
 )
 def test_an_idle_layer_leaves_images_as_they_are(kind):
     images = 4 * np.random.default_rng(0).random((2, 6, 6, 3), np.float32) - 1
-    assert np.array_equal(idle_layer(kind)(images, training=False), images)
+    make = getattr(layers, kind)
+    settings = SETTINGS | {"value_range": (0, 1)} | ({"factor": 4} if kind == "RandomPosterization" else {})
+    layer = make(**{name: value for name, value in settings.items() if name in inspect.signature(make).parameters})
+    assert np.array_equal(layer(images, training=False), images)
 
 
 OF_PENULTIMATE = ["cdnv", "neural_collapse_nc1", "intrinsic_dimension", "rankme", "vpm"]
@@ -320,8 +279,7 @@ OF_PENULTIMATE = ["cdnv", "neural_collapse_nc1", "intrinsic_dimension", "rankme"
 
 def test_the_penultimate_representation_of_a_pooled_map_is_pooled():
     def net(*end):
-        front = [tf.keras.Input((6, 6, 1)), layers.Conv2D(5, 3, activation="relu")]
-        return drawn(tf.keras.Sequential([*front, *end]))
+        return drawn(sequential((6, 6, 1), layers.Conv2D(5, 3, activation="relu"), *end))
 
     plain = net(layers.GlobalAveragePooling2D(), layers.Dense(3))
     kernel, bias, head, end = plain.get_weights()
