@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pgdl
@@ -36,56 +35,37 @@ def compare(tasks: Path, task: str, measure: str, repeats: int) -> dict[str, Sec
     """
     found: dict[str, list[Seconds]] = {INGESTION: [], FIRST: [], AGAIN: []}
     file, submission = MEASURES[measure]
+    directory = next(path for path in (tasks / "input_data" / task, tasks / task) if path.is_dir())
+    called = ["run", submission, "--as", "measure"] if isinstance(submission, Path) else ["run", submission]
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as scratch:
             output, cache = Path(scratch, "values.json"), Path(scratch, "cache")
-            found[INGESTION].append(of_children(_ingestion(file, _directory(tasks, task), output)))
+            found[INGESTION].append(_call(HERE / "ingestion.py", file, directory, output))
+            expected = json.loads(output.read_text())
             for name in (FIRST, AGAIN):
                 results = Path(scratch, f"{name}.db")
-                taken = of_children(_run(submission, tasks, task, results, cache))
+                options = ("--tasks", tasks, "--task", task, "--results", results)
+                taken = _call("-m", "pgdl", *called, *options, PGDL_CACHE=str(cache))
                 rows = pgdl.results(results)
                 # Workers are no children of the command: their time is in the records.
                 forked = sum(row["load_cpu_s"] + row["call_cpu_s"] for row in rows)
                 found[name].append(Seconds(taken.wall, taken.processor + forked))
-                _require_equal(json.loads(output.read_text()), {row["model"]: row["value"] for row in rows})
+                for row in rows:
+                    if abs(row["value"] - expected[row["model"]]) > 1e-3 * abs(expected[row["model"]]):
+                        raise RuntimeError(f"{row['model']}: {row['value']}, {expected[row['model']]} of the ingestion")
     return {name: Seconds(*map(min, zip(*taken, strict=True))) for name, taken in found.items()}
 
 
-def _directory(tasks: Path, task: str) -> Path:
-    return next(path for path in (tasks / "input_data" / task, tasks / task) if path.is_dir())
-
-
-def _ingestion(file: Path, task: Path, output: Path) -> Callable[[], object]:
-    return lambda: _call([str(HERE / "ingestion.py"), str(file), str(task), str(output)])
-
-
-def _run(submission: Path | str, tasks: Path, task: str, results: Path, cache: Path) -> Callable[[], object]:
-    arguments = ["run", str(submission), "--as", "measure"] if isinstance(submission, Path) else ["run", submission]
-    command = ["-m", "pgdl", *arguments, "--tasks", str(tasks), "--task", task, "--results", str(results)]
-    return lambda: _call(command, PGDL_CACHE=str(cache))
-
-
-def _call(arguments: list[str], **variables: str) -> None:
-    """Run Python with an environment that sets no number of threads."""
+def _call(*arguments: object, **variables: str) -> Seconds:
+    """Run Python with an environment that sets no number of threads; return its seconds."""
     bounds = (*THREADS, "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
     environment = {name: value for name, value in os.environ.items() if name not in bounds}
     environment |= {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"} | variables
-    done = subprocess.run(
-        [sys.executable, *arguments], env=environment, cwd=HERE.parents[1], capture_output=True, text=True
-    )
-    if done.returncode:
-        raise RuntimeError(done.stdout + done.stderr)
-
-
-def _require_equal(values: dict[str, float], others: dict[str, float]) -> None:
-    """Raise `RuntimeError` if the values of a model differ."""
-    for model, value in values.items():
-        if abs(others[model] - value) > 1e-3 * abs(value):
-            raise RuntimeError(f"{model}: {value} of the ingestion, {others[model]} of the run")
+    command = [sys.executable, *map(str, arguments)]
+    return of_children(lambda: subprocess.run(command, env=environment, cwd=HERE.parents[1], check=True))
 
 
 def show(title: str, found: dict[str, Seconds]) -> None:
-    """Print seconds, and their ratio to the seconds of the ingestion."""
     for name, taken in found.items():
         wall, processor = (one / other for one, other in zip(taken, found[INGESTION], strict=True))
         print(
@@ -95,7 +75,6 @@ def show(title: str, found: dict[str, Seconds]) -> None:
 
 
 def main(tasks: str, task: str, *measures: str) -> None:
-    """Print a table of the named measures, by default of all."""
     for measure in measures or MEASURES:
         show(f"{measure}, {task}", compare(Path(tasks), task, measure, repeats=3))
 

@@ -22,7 +22,6 @@ import tensorflow as tf
 
 
 def main(measure: Path, task: Path, output: Path) -> None:
-    """Write the measure's value on each model of a task."""
     complexity, data, values = function_of(measure), training_data(task), {}
     for directory in sorted(path for path in task.iterdir() if path.name.startswith("model_") and path.is_dir()):
         tf.keras.backend.clear_session()
@@ -31,7 +30,6 @@ def main(measure: Path, task: Path, output: Path) -> None:
 
 
 def function_of(measure: Path) -> Callable[[Any, Any], Any]:
-    """Import a submission that is a single file, and return its function."""
     spec = importlib.util.spec_from_file_location("complexity", measure)
     assert spec is not None
     assert spec.loader is not None

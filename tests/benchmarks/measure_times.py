@@ -1,16 +1,19 @@
-"""Prints seconds of measures and of the passes that they need.
+"""Prints seconds of measures and of the passes that they need, as JSON.
 
-This program loads TensorFlow, so test_measures.py runs it in a process of its own.
+This program loads TensorFlow, so test_measures.py runs it in a process of its own, in one of two ways:
 
-A measure is called on one subject with two seeds. The first call builds and compiles functions, and only the second is
-timed: the benchmark compares the work on examples, not the second or so that compiling takes. All functions are
-compiled, as in runs of more than a few batches.
+- `again`: a measure is called on one subject with two seeds. The first call builds and compiles functions, and only the
+  second is timed. All functions are compiled, as in runs of more than a few batches.
+- `new`: every call is on a new network, for which nothing has been compiled, as in a worker, but the process has called
+  the measure on other networks. Before the measure, another measure analyses the network and reads the training data,
+  as in a run of several measures; its time is printed, too.
 """
 
 import functools
 import itertools
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
@@ -18,10 +21,10 @@ import tensorflow as tf
 import baselines
 from baselines.core.subject import subject_of
 from baselines.network import network as running
+from tests.baselines.measure_values import read_model
 from tests.benchmarks.stopwatch import seconds
 
 layers = tf.keras.layers
-running.FEW = 0
 SAMPLES = 2048
 
 #: A new one for every call: with one that was there before, the work would be shared.
@@ -113,9 +116,8 @@ def bare_svd(subject, variant):
 
 
 def report(model):
-    rng = np.random.default_rng(0)
-    images = rng.random((SAMPLES + 500, *model.input_shape[1:]), np.float32)
-    data = tf.data.Dataset.from_tensor_slices((images, rng.integers(0, 10, len(images)).astype(np.int32)))
+    images = np.random.default_rng(0).random((SAMPLES + 500, *model.input_shape[1:]), np.float32)
+    data = tf.data.Dataset.from_tensor_slices((images, random_labels(images)))
     found = {}
     with baselines.sharing():
         subject = subject_of(model, data)
@@ -132,14 +134,114 @@ def report(model):
     return found
 
 
-NETWORKS = {
-    "demo": (SMALL, False),
-    "demo, batch norm": (SMALL, True),
-    "VGG": (LARGE, False),
-    "VGG, batch norm": (LARGE, True),
+AGAIN = {
+    f"{name}{', batch norm' if norm else ''}": functools.partial(make, norm=norm)
+    for name, make in (("demo", SMALL), ("VGG", LARGE))
+    for norm in (False, True)
 }
 
+
+def random_labels(images):
+    return np.random.default_rng(1).integers(0, 10, len(images)).astype(np.int32)
+
+
+TASKS = Path(__file__).parents[2] / "task_data" / "input_data"
+
+#: Measure -> whether its passes are backward passes (after a forward pass), and the number of passes.
+PASSES = {
+    "cdnv": (False, 1), "persistence_mean_h0": (False, 2), "layer_margin_log_mean": (True, 1), "gsnr": (True, 1),
+}  # fmt: skip
+#: The measure that is called first: it reads the training data, and makes a pass over a few examples.
+BEFORE = "inverse_margin:n_samples=32"
+
+#: Number of timed calls of a measure, each on a new network, and of calls before them.
+CALLS, WARMING = 3, 1
+
+#: Maximum number of examples that a measure uses, and batch size of the bare passes.
+LOOKED_AT, BATCH = 2048, 256
+
+
+def mnist_size():
+    """A network of 225,000 weights, and 12,000 random images of 28 x 28 with labels."""
+    convolutions = [part for n in (32, 64) for part in (layers.Conv2D(n, 3, activation="relu"), layers.MaxPooling2D())]
+    dense = [layers.Flatten(), layers.Dense(128, "relu"), layers.Dense(10)]
+    images = np.random.default_rng(0).random((12_000, 28, 28, 1), np.float32)
+    return tf.keras.Sequential([tf.keras.Input((28, 28, 1)), *convolutions, *dense]), images, random_labels(images)
+
+
+def demo(task):
+    """A network of a shipped task, and as many random images as the task has, with labels."""
+    model = read_model(TASKS / task / "model_21")
+    images = np.random.default_rng(0).random((320, *model.input_shape[1:]), np.float32)
+    return model, images, random_labels(images)
+
+
+def bare(model, images, labels):
+    """Return the seconds of a compiled forward pass, and of a compiled forward and backward pass together."""
+
+    def forward(images, _labels):
+        return [model(images, training=False)]
+
+    def backward(images, labels):
+        with tf.GradientTape() as tape:
+            logits = model(images, training=False)
+            loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+        return tape.gradient(loss, model.trainable_variables)
+
+    def passes(compiled):
+        for i in range(0, len(images), BATCH):
+            for array in compiled(tf.constant(images[i : i + BATCH]), tf.constant(labels[i : i + BATCH])):
+                array.numpy()
+
+    found = []
+    for function in (forward, backward):
+        compiled = tf.function(function, reduce_retracing=True)
+        for _ in range(2):  # the last batch is shorter
+            passes(compiled)
+        found.append(seconds(functools.partial(passes, compiled), CALLS))
+    return found
+
+
+def answered(model, images, labels):
+    """Return labels of which at least half are the model's predictions, for margins of both signs."""
+    found = model.predict(images, verbose=0).argmax(axis=1).astype(np.int32)
+    return np.where(np.arange(len(labels)) % 2, found, labels)
+
+
+def timed_on_new(name, model, images, labels):
+    """Return the seconds of the measure `BEFORE` and of the measure `name`, called in this order on a new network."""
+    data = tf.data.Dataset.from_tensor_slices((images, labels))
+    object.__setattr__(data, "arrays", (images, labels))  # as in a worker
+    before, calls = [], []
+    for _ in range(WARMING + CALLS):
+        new = tf.keras.models.clone_model(model)
+        new.set_weights(model.get_weights())
+        with baselines.sharing():
+            before.append(seconds(functools.partial(baselines.load(BEFORE), new, data), 1))
+            calls.append(seconds(functools.partial(baselines.load(name), new, data), 1))
+    return min(before[WARMING:]), min(calls[WARMING:])
+
+
+def report_on_new(model, images, labels):
+    """Return measure -> seconds of the measure called before it, of the measure itself, and of its passes alone."""
+    labels = answered(model, images, labels)
+    floors = bare(model, images[:LOOKED_AT], labels[:LOOKED_AT])
+    return {
+        name: (*timed_on_new(name, model, images, labels), number * floors[there_and_back])
+        for name, (there_and_back, number) in PASSES.items()
+    }
+
+
+NEW = {
+    "MNIST size": mnist_size,
+    **{task: functools.partial(demo, task) for task in ("digits_vgg", "digits_fcn_bn", "digits_nin")},
+}
+
+
 if __name__ == "__main__":
-    chosen = sys.argv[1:] or NETWORKS  # names of networks
-    models = {kind: make(norm=norm) for kind, (make, norm) in NETWORKS.items() if kind in chosen}
-    print(json.dumps({kind: report(model) for kind, model in models.items()}), file=sys.stdout)
+    if sys.argv[1] == "again":
+        running.FEW = 0
+        found = {kind: report(make()) for kind, make in AGAIN.items()}
+    else:
+        found = {kind: report_on_new(*make()) for kind, make in NEW.items()}
+    print(json.dumps(found))

@@ -26,7 +26,6 @@ Layer = dict[str, Any]
 
 
 def make_task(directory: Path, n_train: int = 50_000, n_test: int = 1_000) -> Path:
-    """Write the task `real_size` into `directory`, and return the task's directory."""
     task, random = directory / "real_size", np.random.default_rng(0)
     names, entries = list(HYPERPARAMETERS), {}
     for number, values in enumerate(itertools.product(*HYPERPARAMETERS.values())):

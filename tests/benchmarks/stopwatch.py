@@ -7,14 +7,11 @@ from typing import NamedTuple
 
 
 class Seconds(NamedTuple):
-    """Wall seconds and processor seconds."""
-
     wall: float
     processor: float
 
 
 def seconds(function: Callable[[], object], repeats: int = 2) -> float:
-    """Return the smallest wall time of several calls."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

@@ -24,22 +24,18 @@ MNIST_SIZE, DEMO = 1.3, 2
 REACHED = {"cdnv": (1.6, 3), "layer_margin_log_mean": (1.6, 4.2), "gsnr": (1.9, 6), "persistence_mean_h0": (3.6, 12)}
 
 
-def printed_by(module):
-    done = subprocess.run([sys.executable, "-m", module], capture_output=True, text=True, check=True)
+def printed_by(way):
+    command = [sys.executable, "-m", "tests.benchmarks.measure_times", way]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.fixture(scope="module")
-def times():
-    return printed_by("tests.benchmarks.measure_times")
-
-
 @pytest.mark.timeout(1200)
-def test_every_measure_is_near_its_floor(times, capsys):
+def test_every_measure_is_near_its_floor(capsys):
     slow = []
     with capsys.disabled():
         print(f"\n{'2,048 images':36} {'network':16} seconds   floor   ratio  wanted")
-        for network, measures in times.items():
+        for network, measures in printed_by("again").items():
             for name, (seconds, floor) in measures.items():
                 wanted = SINGLE if name == "fisher_trace" else ALL
                 print(f"{name:36} {network:16} {seconds:7.4f} {floor:7.4f} {seconds / floor:6.2f} {wanted:7.2f}")
@@ -53,7 +49,7 @@ def test_a_warm_call_on_a_new_network_is_near_its_passes(capsys):
     slow = []
     with capsys.disabled():
         print(f"\n{'warm calls':24} {'network':16} seconds   floor   ratio  wanted  before")
-        for network, measures in printed_by("tests.benchmarks.warm_calls").items():
+        for network, measures in printed_by("new").items():
             is_demo = network.startswith("digits")
             for name, (before, seconds, floor) in measures.items():
                 numbers = f"{seconds:7.4f} {floor:7.4f} {seconds / floor:6.2f} {DEMO if is_demo else MNIST_SIZE:7.2f}"

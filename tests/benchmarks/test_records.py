@@ -33,34 +33,28 @@ def records(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
         yield records
 
 
-def calls(prefix: str) -> list[Evaluation]:
-    return [evaluation(model=f"{prefix}{number}", output_tail="x" * 1_000) for number in range(ROWS)]
-
-
 def cost(work: Callable[[], object]) -> tuple[float, float]:
-    """Return the wall and processor seconds that this process spends on `work`."""
     wall, processor = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - wall, time.process_time() - processor
 
 
 def test_records_in_groups(records: Records) -> None:
-    alone, grouped = calls("alone"), calls("grouped")
+    alone, grouped = (
+        [evaluation(model=f"{prefix}{number}", output_tail="x" * 1_000) for number in range(ROWS)]
+        for prefix in ("alone", "grouped")
+    )
     with Claims(records) as claims:
         claims.take([row.key for row in alone + grouped])
 
-        def write_alone() -> None:
+        def write(rows: list[Evaluation], flushes: bool) -> None:
             with RecordWriter(records, claims) as writer:
-                for row in alone:
+                for row in rows:
                     writer.add(row)
-                    writer.flush()
+                    if flushes:
+                        writer.flush()
 
-        def write_in_groups() -> None:
-            with RecordWriter(records, claims) as writer:
-                for row in grouped:
-                    writer.add(row)
-
-        one, many = cost(write_alone), cost(write_in_groups)
+        one, many = cost(lambda: write(alone, True)), cost(lambda: write(grouped, False))
     for name, (wall, processor) in {"one by one": one, "in groups": many}.items():
         print(f"{name}: {ROWS / wall:.0f} records/s, {1e3 * processor / ROWS:.2f} ms of processor each")
     assert ROWS / many[0] > TARGET

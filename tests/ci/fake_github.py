@@ -30,7 +30,7 @@ class FakeGithub:
         self.pulls = [*others, {"number": 7, "head": {"sha": head}}]
         self.comments: list[dict[str, Any]] = []
         self.asked: list[tuple[str, str, str | None]] = []
-        self.size = 100
+        self.size, self.address = 100, ""
 
     def answer(self, method: str, path: str, body: Any) -> Any:
         """Return the answer to a request, or None if the path does not exist."""
@@ -74,6 +74,5 @@ class _Handler(Handler):
 
 @contextmanager
 def serve(github: FakeGithub) -> Iterator[str]:
-    """Serve the API, and yield its address."""
     with serving(_Handler, github) as address:
         yield f"{address}/api"

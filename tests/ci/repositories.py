@@ -13,8 +13,6 @@ class Link(NamedTuple):
 
 
 class Submodule(NamedTuple):
-    """A submodule: a commit of another repository."""
-
     commit: str = "1" * 40
 
 
@@ -28,8 +26,6 @@ Content = str | bytes | Link | Submodule | Folder
 
 
 class Repo:
-    """A repository for commits without checked-out files."""
-
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
@@ -57,7 +53,6 @@ class Repo:
         return commit
 
     def write(self, folder: Folder) -> str:
-        """Write a folder without any check, and return its ID."""
         content = b""
         for mode, name, entry in folder.entries:
             content += f"{mode.lstrip('0')} ".encode() + name + b"\0" + bytes.fromhex(self._object(entry))

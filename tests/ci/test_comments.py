@@ -34,86 +34,74 @@ def outside_code(comment: str) -> str:
     return re.sub(r"`[^`\n]*`", "CODE", re.sub(r"^```text\n[^`]*\n```$", "CODE", comment, flags=re.MULTILINE))
 
 
+def changed(**changes: object) -> str:
+    """Return the comment on a changed report."""
+    return render(replace(REPORT, **changes))
+
+
 def test_ranks_before_and_after_intervals_and_neighbours():
     comment = render(REPORT)
     assert comment.startswith(f"{MARK}\n## Leaderboard\n\nAll rules are kept.\n")
-    assert (
-        "| `mine` | `changed` | 4 → 2 | 10.00 → 12.35 | 8.00 to 15.00 | 1.70 | 0.0125 | 2 to 3 | 96 of 96 |" in comment
-    )
-    assert "- `mine` is below `best`: a clear difference (p = 0.0381)" in comment
-    assert "- `mine` is above `other`: no clear difference (p = 0.8000)" in comment
-    assert "Problems" not in comment
-
-
-def test_submissions_that_are_the_same_are_named():
-    same = (Same("files", ("mine", "other")), Same("values", ("mine", "vc_dim")))
-    comment = render(replace(REPORT, same=same))
-    title = "### The same under several names"
-    assert f"{title}\n\n- `mine`, `other`: the same `files`\n- `mine`, `vc_dim`: the same `values`\n" in comment
-    assert title not in render(REPORT)
-
-
-def test_what_there_is_not_is_a_dash_and_a_renamed_submission_has_its_earlier_name_and_rank():
-    comment = render(replace(REPORT, lines=(Line("mine", "mine.py", "new", problem="8 CRASH"),)))
-    assert "| `mine` | `new` | - | - | - | - | - | - | - |" in comment
-    assert "### Problems\n\n- `mine`: `8 CRASH`" in comment
-    comment = render(replace(REPORT, lines=(replace(LINE, change="renamed", renamed_from="his"),)))
-    assert "| `mine` | `renamed` from `his` | 4 → 2 | 10.00 → 12.35 |" in comment
-
-
-def test_what_a_hidden_task_withholds_has_no_column_and_is_named():
-    bare = replace(LINE, low=None, high=None, chance=None, p_value=None, best_rank=None, worst_rank=None,
-                   above_p_value=None, below_p_value=None)  # fmt: skip
-    comment = render(replace(REPORT, decimals=1, lines=(bare,), withheld=("secret",)))
-    assert "| submission | change | rank | score | models |" in comment
-    assert "| `mine` | `changed` | 4 → 2 | 10.0 → 12.3 | 96 of 96 |" in comment
-    assert "Hidden: `secret`. Scores are rounded; interval (90 %), chance, p, possible ranks" in comment
-    assert "Hidden" not in render(REPORT)
-
-
-def test_ranks_of_others_other_files_and_broken_rules():
-    comment = render(
-        replace(REPORT, moved=(Moved("x", 1, None),), others=("conftest.py",) * 20, n_others=400, broken=("too low",))
-    )
-    for text in ("**The job fails:**\n\n- `too low`", "- `x`: 1 → -", "- `conftest.py`\n\n... and 380 more files."):
+    for text in (
+        "| `mine` | `changed` | 4 → 2 | 10.00 → 12.35 | 8.00 to 15.00 | 1.70 | 0.0125 | 2 to 3 | 96 of 96 |",
+        "- `mine` is below `best`: a clear difference (p = 0.0381)",
+        "- `mine` is above `other`: no clear difference (p = 0.8000)",
+    ):
         assert text in comment
-
-
-def test_notes_and_overwritten_submissions_are_above_the_table():
-    lines = (LINE, replace(LINE, name="new", change="new"), replace(LINE, change="renamed", renamed_from="old"))
-    above, _, _ = render(replace(REPORT, lines=lines, notes=("the base has moved",))).partition("| submission |")
-    assert "### Before you merge\n\n- `the base has moved`\n" in above
-    assert above.endswith(
-        "**Submissions of the base that this change overwrites:** `mine` (changed), `old` (renamed)\n\n"
-    )
-
-
-def test_submissions_with_the_same_difference_share_a_line():
+    for text in ("Problems", "Hidden", "### The same under", "### Tracebacks"):
+        assert text not in comment
     tied = replace(LINE, name="tied")
-    comment = render(replace(REPORT, lines=(LINE, tied, replace(tied, name="another", below_p_value=0.5))))
+    comment = changed(lines=(LINE, tied, replace(tied, name="another", below_p_value=0.5)))
     assert "- `mine`, `tied` are above `other`: no clear difference (p = 0.8000)\n" in comment
     assert "- `another` is above `other`: no clear difference (p = 0.5000)\n" in comment
 
 
-def test_the_traceback_of_a_failed_call():
-    output = "printed\nTraceback (most recent call last):\n" + "  File x\n" * 50 + f"ValueError: {'y' * 1000}\n"
-    comment = render(replace(REPORT, lines=(replace(LINE, traceback=last_traceback(output)),)))
-    title = "### Tracebacks, of the first call that failed"
-    assert f"{title}\n\n`mine`\n\n```text\n  File x\n" in comment
+def test_what_there_is_not_is_a_dash_and_a_renamed_submission_has_its_earlier_name_and_rank():
+    comment = changed(lines=(Line("mine", "mine.py", "new", problem="8 CRASH"),))
+    assert "| `mine` | `new` | - | - | - | - | - | - | - |" in comment
+    assert "### Problems\n\n- `mine`: `8 CRASH`" in comment
+    comment = changed(lines=(replace(LINE, change="renamed", renamed_from="his"),))
+    assert "| `mine` | `renamed` from `his` | 4 → 2 | 10.00 → 12.35 |" in comment
+
+
+def test_what_a_hidden_task_withholds_has_no_column_and_is_named():
+    withheld = ("low", "high", "chance", "p_value", "best_rank", "worst_rank", "above_p_value", "below_p_value")
+    comment = changed(decimals=1, lines=(replace(LINE, **dict.fromkeys(withheld)),), withheld=("secret",))
+    assert "| submission | change | rank | score | models |" in comment
+    assert "| `mine` | `changed` | 4 → 2 | 10.0 → 12.3 | 96 of 96 |" in comment
+    assert "Hidden: `secret`. Scores are rounded; interval (90 %), chance, p, possible ranks" in comment
+
+
+def test_other_files_broken_rules_notes_and_what_is_the_same_or_overwritten_are_named():
+    same = (Same("files", ("mine", "other")), Same("values", ("mine", "vc_dim")))
+    others = {"others": ("conftest.py",) * 20, "n_others": 400}
+    comment = changed(moved=(Moved("x", 1, None),), broken=("too low",), same=same, **others)
+    for text in (
+        "**The job fails:**\n\n- `too low`", "- `x`: 1 → -", "- `conftest.py`\n\n... and 380 more files.",
+        "### The same under several names\n\n- `mine`, `other`: the same `files`\n",
+        "\n- `mine`, `vc_dim`: the same `values`\n",
+    ):  # fmt: skip
+        assert text in comment
+    lines = (LINE, replace(LINE, name="new", change="new"), replace(LINE, change="renamed", renamed_from="old"))
+    above, _, _ = changed(lines=lines, notes=("the base has moved",)).partition("| submission |")
+    assert "### Before you merge\n\n- `the base has moved`\n" in above
+    overwritten = "**Submissions of the base that this change overwrites:** `mine` (changed), `old` (renamed)\n\n"
+    assert above.endswith(overwritten)
+
+
+def test_the_traceback_of_a_failed_call_counts_frames_of_libraries():
+    begin, end = "Traceback (most recent call last):", "OSError: no"
+    output = f"printed\n{begin}\n" + "  File x\n" * 50 + f"ValueError: {'y' * 1000}\n"
+    comment = changed(lines=(replace(LINE, traceback=last_traceback(output)),))
+    assert "### Tracebacks, of the first call that failed\n\n`mine`\n\n```text\n  File x\n" in comment
     assert f"  File x\nValueError: {'y' * 108}\n```\n" in comment
     assert last_traceback("printed") == last_traceback(f"{'y' * LONGEST_OUTPUT_TAIL}") == ""
-    assert title not in render(REPORT)
-
-
-def test_frames_of_libraries_are_counted_and_a_traceback_without_its_beginning_has_its_end():
     frames = [f'  File "/venv/lib/python3.13/{place}/x.py", line 1, in f' for place in ("http", "site-packages/keras")]
     own = '  File "/job/submission/complexity.py", line 3, in complexity'
-    begin, end = "Traceback (most recent call last):", "OSError: no"
-    assert last_traceback("\n".join([begin, *frames, own, *frames * 5, end])).splitlines() == [
-        begin, "  ... 2 frames of libraries", own, "  ... 10 frames of libraries", end,
-    ]  # fmt: skip
+    shown = [begin, "  ... 2 frames of libraries", own, "  ... 10 frames of libraries", end]
+    assert last_traceback("\n".join([begin, *frames, own, *frames * 5, end])).splitlines() == shown
     tail = f"{f'{own}{chr(10)}    g(){chr(10)}' * 1000}{end}\n"[-LONGEST_OUTPUT_TAIL:]
-    assert last_traceback(tail).splitlines()[-3:] == [own, "    g()", end]
+    assert last_traceback(tail).splitlines()[-3:] == [own, "    g()", end], "without its beginning"
 
 
 def test_long_lists_and_texts_are_cut():
@@ -127,20 +115,17 @@ def test_long_lists_and_texts_are_cut():
     assert code("x" * 300) == f"`{'x' * 200}...`"
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_texts_of_strangers_are_code(text):
-    line = replace(
-        LINE, name=text, file=text, change=text, above=text, below=text, problem=text, renamed_from=text, traceback=text
-    )
-    forged = ChangeReport(
-        text, text, 2, (line,), (Moved(text, 1, 2),), (text,), 1, (text,), notes=(text,), same=(Same(text, (text,)),)
-    )
-    plain = replace(LINE, name="n", change="c", problem="p", above="a", below="b", renamed_from="o", traceback="t")
-    moved, same = Moved("m", 1, 2), Same("w", ("s",))
-    expected = outside_code(
-        render(ChangeReport("h", "b", 2, (plain,), (moved,), ("o",), 1, ("r",), notes=("n",), same=(same,)))
-    )
-    assert outside_code(render(forged)) == expected
+def test_texts_of_strangers_are_code():
+    def comment(*texts: str) -> str:
+        a, b, c, d, e = texts
+        names = {"name": a, "change": b, "problem": c, "above": d, "below": e, "renamed_from": a, "traceback": b}
+        line, same = replace(LINE, file=c, **names), Same(d, (e,))
+        return outside_code(
+            render(ChangeReport(a, b, 2, (line,), (Moved(c, 1, 2),), (d,), 1, (e,), notes=(a,), same=(same,)))
+        )
+
+    for text in HOSTILE:
+        assert comment(*[text] * 5) == comment(*"abcde"), text
 
 
 @given(st.text())
@@ -171,8 +156,7 @@ def forged(**changes: object) -> bytes:
         forged(lines={}), forged(lines=[1]), forged(lines=[{}]), forged(others=['x'] * 201), forged(others=[1]),
         forged(same=[{"what": "files", "names": "x"}]),
         forged(moved=[{"name": "x", "rank": 1}]), forged(moved=[{"name": "x", "rank": 1.5, "rank_before": 1}]),
-        REPORT.to_json().replace("12.345", "NaN").encode(), REPORT.to_json().replace("12.345", "1e400").encode(),
-        REPORT.to_json().replace("12.345", '"<b>"').encode(),
+        *(REPORT.to_json().replace("12.345", value).encode() for value in ("NaN", "1e400", '"<b>"')),
     ],
     ids=range(24),
 )  # fmt: skip

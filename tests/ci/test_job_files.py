@@ -35,19 +35,21 @@ def test_a_full_disk_leaves_the_files_of_the_earlier_job(tmp_path: Path, monkeyp
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    def files() -> dict[Path, bytes]:
+        return {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+
     site, board = make(tmp_path / "reference")
     out = tmp_path / "out"
     out.mkdir()
     written = write_files(out, ChangeResult(ChangeReport("a", "b", 2, ()), board, site))
     assert sorted(out.iterdir()) == sorted(written)
-    before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+    before = files()
     assert out / "site/index.html" in before
     monkeypatch.setattr("harness.api.ci_files.write_site", full)
     with pytest.raises(UserError, match="out: cannot be written: No space left on device"):
         write_files(out, ChangeResult(ChangeReport("c", "d", 2, ()), board, site))
-    assert {file: file.read_bytes() for file in out.rglob("*") if file.is_file()} == before
+    assert files() == before
     monkeypatch.undo()
     write_files(out, ChangeResult(ChangeReport("c", "d", 2, ()), board, site))
-    assert {file.name for file in out.rglob("*") if file.is_file() and file.read_bytes() != before[file]} == {
-        "comment.md", "report.json",
-    }  # fmt: skip
+    changed = {file.name for file, content in files().items() if content != before[file]}
+    assert changed == {"comment.md", "report.json"}

@@ -1,15 +1,13 @@
 """Makes the bundle of a throw-away competition with the command line."""
 
-import io
 import os
 import shutil
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from in_process import Ended, Pgdl
-from organised import GOOD, organise, pack, write_output
+from organised import GOOD, inner, organise, pack, write_output
 from platform_worker import Worker
 
 from harness.codabench.results import OUT_OF_TIME, PhaseResult
@@ -31,7 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) 
 
 @pytest.fixture(scope="module")
 def bundled(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Iterator[Path]:
-    """The directory of a competition with its bundle.zip."""
     from harness.codabench.bundle import write_bundle
 
     directory = tmp_path_factory.mktemp("organised")
@@ -45,17 +42,12 @@ def bundled(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Ite
 @pytest.fixture(scope="module")
 def phases(bundled: Path) -> list[PhaseSettings]:
     """The settings of both phases, read from the programs in the bundle."""
-    found = []
-    with zipfile.ZipFile(bundled / "bundle.zip") as archive:
-        for number in (0, 1):
-            with zipfile.ZipFile(io.BytesIO(archive.read(f"phase_{number}_scoring_program.zip"))) as program:
-                found.append(PhaseSettings.model_validate_json(program.read("phase.json")))
-    return found
+    programs = (inner(bundled / "bundle.zip", f"phase_{number}_scoring_program.zip") for number in (0, 1))
+    return [PhaseSettings.model_validate_json(program.read("phase.json")) for program in programs]
 
 
 @pytest.fixture(scope="module")
 def worker(bundled: Path, tmp_path_factory: pytest.TempPathFactory) -> Worker:
-    """A stand-in of the platform's worker."""
     return Worker(bundled / "bundle.zip", tmp_path_factory.mktemp("worker"))
 
 

@@ -1,5 +1,6 @@
 """A throw-away competition with a public and a hidden phase, as an organiser describes it."""
 
+import io
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,6 +47,10 @@ execution_time_limit = 600
 GOOD = "return float(sum((abs(array)).sum() for array in model.get_weights()))"
 
 
+#: Values in the order of the throw-away gaps, and others.
+RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
+
+
 def organise(directory: Path, toml: str = TOML) -> Path:
     """Write the tasks, the pages and the description; return the description's path."""
     if not (directory / "task_data").exists():
@@ -56,6 +61,12 @@ def organise(directory: Path, toml: str = TOML) -> Path:
         (directory / "overview.md").write_text("# Overview\n")
     (directory / "competition.toml").write_text(toml)
     return directory / "competition.toml"
+
+
+def inner(bundle: Path, part: str) -> zipfile.ZipFile:
+    """Open an archive in a bundle."""
+    with zipfile.ZipFile(bundle) as archive:
+        return zipfile.ZipFile(io.BytesIO(archive.read(part)))
 
 
 def pack(directory: Path, name: str, body: str, **others: str | bytes) -> Path:

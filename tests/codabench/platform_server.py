@@ -32,48 +32,31 @@ class Handed:
 
 @dataclass
 class Served:
-    """The settings of the servers, and the requests that they have received.
+    """The settings of the servers, and the requests that they have received."""
 
-    Attributes:
-        url: address of the API.
-        storage: address of the storage.
-        submissions: number of a submission -> its files and state.
-        organiser: whether the token is an organiser's.
-        ends: end of the phase 45.
-        changed: number of a score -> its new value.
-        statuses, stored: HTTP statuses of the next answers of the API and of the storage.
-        redirect_to: address to which the API redirects all requests.
-        text: the API's answer in place of JSON.
-        cut: whether the storage closes connections in the middle of a file.
-        seen: path and `Authorization` of every request, in order.
-    """
-
-    url: str = ""
+    url: str = ""  #: of the API
     storage: str = ""
-    submissions: dict[int, "Handed"] = field(default_factory=dict)
-    organiser: bool = True
-    ends: str = "2027-02-28T12:00:00Z"
-    changed: dict[int, str] = field(default_factory=dict)
-    statuses: list[int] = field(default_factory=list)
-    stored: list[int] = field(default_factory=list)
-    redirect_to: str | None = None
-    text: str | None = None
-    cut: bool = False
-    seen: list[tuple[str, str | None]] = field(default_factory=list)
+    submissions: dict[int, "Handed"] = field(default_factory=dict)  #: by number
+    organiser: bool = True  #: whether the token is an organiser's
+    ends: str = "2027-02-28T12:00:00Z"  #: end of the phase 45
+    changed: dict[int, str] = field(default_factory=dict)  #: number of a score -> its new value
+    statuses: list[int] = field(default_factory=list)  #: HTTP statuses of the next answers of the API
+    stored: list[int] = field(default_factory=list)  #: and of the storage
+    redirect_to: str | None = None  #: address to which the API redirects all requests
+    text: str | None = None  #: the API's answer in place of JSON
+    cut: bool = False  #: whether the storage closes connections in the middle of a file
+    seen: list[tuple[str, str | None]] = field(default_factory=list)  #: path and `Authorization` of every request
 
     @property
     def page(self) -> str:
-        """The address of the competition's page."""
         return f"{self.url}/competitions/{COMPETITION}/#/phases-tab"
 
     def asked(self, part: str) -> int:
-        """Return the number of requests whose path contains `part`."""
         return sum(part in path for path, _ in self.seen)
 
 
 @contextmanager
 def serve() -> Iterator[Served]:
-    """Run both servers in the context."""
     served = Served()
     with serving(_Api, served) as served.url, serving(_Storage, served, "localhost") as served.storage:
         yield served

@@ -1,12 +1,11 @@
 """Tests of bundles made from a description of twenty lines: content, secrets in the right files, refusals."""
 
-import io
 import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
-from organised import TOML, organise
+from organised import TOML, inner, organise
 from PIL import Image
 
 REFERENCE = "model_configs.json"
@@ -15,48 +14,47 @@ LOGO = "logo.png: expected a complete PNG, JPEG or GIF picture"
 TEXT = "expected a text in UTF-8, not empty, without NUL"
 
 
-def inner(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
-    """Return member -> content of an archive in the bundle."""
-    with zipfile.ZipFile(io.BytesIO(archive.read(name))) as opened:
-        return {member: opened.read(member) for member in opened.namelist()}
+@pytest.fixture
+def parts(bundled) -> dict[str, dict[str, bytes]]:
+    """Archive in the bundle -> member -> content."""
+    with zipfile.ZipFile(bundled / "bundle.zip") as archive:
+        opened = {name: inner(bundled / "bundle.zip", name) for name in archive.namelist() if name.endswith(".zip")}
+    return {name: {member: one.read(member) for member in one.namelist()} for name, one in opened.items()}
 
 
 @pytest.fixture
-def parts(bundled) -> dict[str, dict[str, bytes]]:
-    with zipfile.ZipFile(bundled / "bundle.zip") as archive:
-        return {name: inner(archive, name) for name in archive.namelist() if name.endswith(".zip")}
+def bundle(folder, pgdl):
+    """Return a function that runs `pgdl codabench bundle` on a description, in which texts were replaced."""
+
+    def run(*replaced, output="bundle.zip"):
+        toml = TOML
+        for before, after in replaced:
+            assert before in toml
+            toml = toml.replace(before, after, 1)
+        return pgdl("codabench", "bundle", organise(folder, toml), "--output", output)
+
+    return run
 
 
-def tasks_in(files):
-    return {name.split("/")[-2] for name in files if name.endswith(REFERENCE)}
-
-
-def test_one_command_makes_a_bundle_and_the_same_files_the_same_bytes(folder, pgdl):
-    toml = organise(folder)
+def test_one_command_makes_a_bundle_and_the_same_files_the_same_bytes(bundle):
     for name in ("first.zip", "second.zip"):
-        made = pgdl("codabench", "bundle", toml, "--output", name)
+        made = bundle(output=name)
         assert made.code == 0, made.err
         for line in ("Feedback: public, tiny", "Final: hidden, checked on tiny", f"Written: {name}"):
             assert line in made.out
     assert Path("first.zip").read_bytes() == Path("second.zip").read_bytes()
 
 
-def test_reference_data_are_where_scores_are_made_and_in_the_kit_and_no_test_data_travel(parts):
-    found = {name: tasks_in(files) for name, files in parts.items()}
-    assert {name: tasks for name, tasks in found.items() if tasks} == {
-        "phase_0_reference_data.zip": {"tiny"},
-        "phase_1_reference_data.zip": {"tiny"},
-        "starting_kit.zip": {"tiny"},
-    }
-    assert not [member for files in parts.values() for member in files if "/dataset_1/test/" in member]
-
-
-def test_nothing_of_a_hidden_task_is_in_the_bundle(bundled, parts):
-    whole = (bundled / "bundle.zip").read_bytes()
-    contents = [whole, *(content for files in parts.values() for content in files.values())]
+def test_reference_data_are_where_scores_are_made_and_in_the_kit_and_nothing_of_test_data_and_hidden_tasks_is_there(
+    bundled, parts
+):
+    found = {name: {file.split("/")[-2] for file in files if file.endswith(REFERENCE)} for name, files in parts.items()}
+    where = ("phase_0_reference_data.zip", "phase_1_reference_data.zip", "starting_kit.zip")
+    assert {name: tasks for name, tasks in found.items() if tasks} == {name: {"tiny"} for name in where}
     names = [name for files in parts.values() for name in files]
-    assert not [content for content in contents if b"secret" in content]
-    assert not [name for name in names if "secret" in name]
+    contents = [content for files in parts.values() for content in files.values()]
+    assert not [name for name in names if "/dataset_1/test/" in name or "secret" in name]
+    assert not [one for one in [*contents, (bundled / "bundle.zip").read_bytes()] if b"secret" in one]
     hidden = {path.read_bytes() for path in bundled.rglob("secret/**/weights.hdf5")}
     assert len(hidden) == 8
     assert hidden.isdisjoint(contents)
@@ -102,33 +100,17 @@ def test_the_description_is_what_the_platform_reads(bundled):
         ("time_limit = 5\nexecution", "time_limits = 5\nexecution", "unknown key; did you mean 'time_limit'?"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_a_competition_is_refused_in_one_line(folder, pgdl, before, after, said):
-    assert before in TOML
-    toml = organise(folder, TOML.replace(before, after, 1))
-    assert said in pgdl("codabench", "bundle", toml, "--output", "bundle.zip").refusal()
+def test_what_cannot_be_a_competition_is_refused_in_one_line(bundle, before, after, said):
+    assert said in bundle((before, after)).refusal()
     assert not Path("bundle.zip").exists()
 
 
-def test_the_platforms_own_workers_have_ten_minutes(folder, pgdl):
-    public = TOML.partition('[[phases]]\nname = "Final"')[0]
-    assert pgdl("codabench", "bundle", organise(folder, public), "--output", "bundle.zip").code == 0
-    longer = organise(folder, public.replace("execution_time_limit = 600", "execution_time_limit = 3600"))
-    made = pgdl("codabench", "bundle", longer, "--output", "bundle.zip")
+def test_the_platforms_own_workers_have_ten_minutes_and_too_little_time_for_all_calls_is_noted(bundle):
+    public = (TOML[TOML.index('[[phases]]\nname = "Final"') :], "")
+    assert bundle(public).code == 0
+    made = bundle(public, ("execution_time_limit = 600", "execution_time_limit = 3600"))
     assert "execution_time_limit: expected at most 600 s on the platform's workers" in made.err
-
-
-def test_a_hidden_task_is_marked_as_such(folder, pgdl):
-    """Without the mark, the organiser's own board would publish the results on the task."""
-    toml = organise(folder)
-    for mark in folder.rglob("secret/metadata"):
-        mark.unlink()
-    made = pgdl("codabench", "bundle", toml, "--output", "bundle.zip")
-    assert "secret: not marked as hidden, although its phase is hidden; write `hidden: true` into a file" in made.err
-
-
-def test_too_little_time_for_all_calls_is_noted(folder, pgdl):
-    toml = TOML.replace("time_limit = 5\n", "time_limit = 300\n", 1)
-    made = pgdl("codabench", "bundle", organise(folder, toml), "--output", "bundle.zip")
+    made = bundle(("time_limit = 5\n", "time_limit = 300\n"))
     assert made.code == 0
     assert "calls that use all of their 300 s take 2400 s in sum; a container has 540 s" in made.err
 
@@ -144,27 +126,31 @@ def test_too_little_time_for_all_calls_is_noted(folder, pgdl):
     ],
     ids=["CMYK", "flat", "no UTF-8", "NUL", "empty"],
 )
-def test_what_the_platform_would_refuse_is_refused_here(folder, pgdl, change, said):
-    toml = organise(folder)
+def test_what_the_platform_would_refuse_is_refused_here(folder, bundle, change, said):
+    organise(folder)
     change()
-    assert said in pgdl("codabench", "bundle", toml, "--output", "bundle.zip").refusal()
+    assert said in bundle().refusal()
     assert not Path("bundle.zip").exists()
 
 
-@pytest.mark.parametrize("file", ["weights.hdf5", REFERENCE])
-def test_a_copy_of_a_hidden_tasks_file_is_found_under_any_name(folder, pgdl, file):
-    toml = organise(folder)
-    for hidden, shared in zip(folder.rglob(f"secret/**/{file}"), folder.rglob(f"tiny/**/{file}"), strict=True):
-        hidden.write_bytes(shared.read_bytes())
-    made = pgdl("codabench", "bundle", toml, "--output", "bundle.zip")
-    assert made.code == 2
-    assert f"{hidden.name}, of a hidden task" in made.err
-    assert len(made.err.splitlines()) <= 8, "not a line for each model"
-    assert not Path("bundle.zip").exists()
-
-
-def test_a_page_is_searched_even_if_it_is_called_as_the_description_in_the_bundle(folder, pgdl):
-    toml = organise(folder, TOML.replace("overview.md", "competition.yaml"))
+def test_what_would_reveal_a_hidden_task_is_found(folder, bundle):
+    """Such as a copy of its files under any name, or a page that is called as the description in the bundle."""
+    organise(folder)
     Path("competition.yaml").write_text("The secret of generalization.\n")
-    said = pgdl("codabench", "bundle", toml, "--output", "bundle.zip").refusal()
+    said = bundle(("overview.md", "competition.yaml")).refusal()
     assert "competition.yaml: names the hidden task 'secret'" in said
+    for file in ("weights.hdf5", REFERENCE):
+        pairs = [*zip(folder.rglob(f"secret/**/{file}"), folder.rglob(f"tiny/**/{file}"), strict=True)]
+        before = [hidden.read_bytes() for hidden, _ in pairs]
+        for hidden, shared in pairs:
+            hidden.write_bytes(shared.read_bytes())
+        made = bundle()
+        assert (made.code, f"{file}, of a hidden task" in made.err) == (2, True)
+        assert len(made.err.splitlines()) <= 8, "not a line for each model"
+        for (hidden, _), content in zip(pairs, before, strict=True):
+            hidden.write_bytes(content)
+    for mark in folder.rglob("secret/metadata"):
+        mark.unlink()
+    made = bundle()  # without the mark, the organiser's own board would publish the results on the task
+    assert "secret: not marked as hidden, although its phase is hidden; write `hidden: true` into a file" in made.err
+    assert not Path("bundle.zip").exists()

@@ -10,8 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from organised import GOOD, pack
-from throwaway import GAPS
+from organised import GOOD, RIGHT, WRONG, pack
 
 import pgdl
 from harness.codabench import collection
@@ -21,9 +20,6 @@ from harness.format.archive import read_member
 from harness.outcome import Outcome
 from harness.records import Records
 from harness.submission import find_submission
-
-#: Values in the order of the gaps, and others.
-RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
 
 #: `RIGHT`, but for the last digits.
 NEAR = [1e-9 + value for value in RIGHT]
@@ -49,23 +45,37 @@ def again(monkeypatch, phases):
 
 
 def call(number, value, machine="same"):
-    """Return a recorded or repeated call with this value."""
-    environment = {"machine_class": machine}
-    return SimpleNamespace(
-        task="tiny", model=f"model_{number}", value=value, outcome=Outcome.OK, environment=environment
-    )
+    ended = {"outcome": Outcome.OK, "environment": {"machine_class": machine}}
+    return SimpleNamespace(task="tiny", model=f"model_{number}", value=value, **ended)
 
 
-def test_the_board_and_a_verified_site_are_built(export, collect, bundled, pgdl, again):
+def descriptions():
+    with Records("results.db", read_only=True) as records:
+        return [asked.description for asked in records.requests()]
+
+
+def test_the_board_and_a_verified_site_are_built_and_a_machine_that_fails_accuses_nobody(
+    export, collect, bundled, pgdl, again, monkeypatch
+):
     export("ann", RIGHT)
     export("bob", RIGHT, body="return 2.0")
+    right = collection.made_again
+
+    def fail(drawn, submission, *others):
+        made = right(drawn, submission, *others)
+        failed = {where: replace(row, outcome=Outcome.INFRA_ERROR, value=None) for where, row in made.items()}
+        return failed if submission.name == "bob" else made
+
+    with monkeypatch.context() as patched:
+        patched.setattr(collection, "made_again", fail)
+        ended = collect()
+    assert (ended.code, "bob: left out: the machine failed on tiny/model_" in ended.err) == (0, True)
     ended = collect("--html", "site")
     assert ended.code == 0, ended.err
-    assert ended.out.splitlines()[0] == "Feedback: 2 submissions, 16 new calls in results.db; 16 calls made again"
+    assert ended.out.splitlines()[0] == "Feedback: 2 submissions, 8 new calls in results.db; 16 calls made again"
     assert ended.out.splitlines()[1].startswith("Written and verified: site, digest of all records: ")
     assert board(bundled) == [("ann", 100), ("bob", 100)]
     assert pgdl("verify", "site").code == 0
-    assert "2 submissions, 0 new calls in results.db; 16 calls made again" in collect().out
 
 
 @pytest.mark.rest
@@ -76,28 +86,28 @@ def test_calls_are_really_made_again(export, collect, bundled, folder):
     line, last = ended.err.splitlines()
     assert (ended.code, last) == (2, "no result can be used")
     assert "eve: left out: 8 of 8 calls that were made again do not confirm it: found tiny/model_" in line
-    assert (
-        "eve: left out: exports/results/eve.refused: was refused before; remove this file to try again" in collect().err
-    )
-    made = pgdl.run(
-        str(pack(folder, "ann", "return 1.0")), tasks_dir=bundled / "task_data", task_names=["tiny"], results="own.db"
-    )
-    assert made.tally.total == 8
+    refused = "exports/results/eve.refused: was refused before; remove this file to try again"
+    assert f"eve: left out: {refused}" in collect().err
+    own = {"tasks_dir": bundled / "task_data", "task_names": ["tiny"], "results": "own.db"}
+    assert pgdl.run(str(pack(folder, "ann", "return 1.0")), **own).tally.total == 8
     (folder / "exports/eve.zip").unlink()
     export("ann", [1.0] * 8, body="return 1.0")
     assert "1 submission, 8 new calls in results.db; 8 calls made again" in collect().out
 
 
-@pytest.mark.rest
-def test_a_row_that_nobody_proved_says_so(export, collect):
+def test_a_row_that_nobody_proved_says_so_until_it_is_proved_or_refused(export, collect, again):
     export("ann", RIGHT)
     assert "8 new calls in results.db; none of them made again" in collect("--rerun", "0").out
-    with Records("results.db", read_only=True) as records:
-        assert records.requests()[0].description.startswith(collection.UNPROVED)
+    assert descriptions() == [collection.UNPROVED]
+    again[:] = WRONG
     ended = collect("--html", "site")
-    assert ended.code == 2
+    assert (ended.code, list(Path("site").iterdir())) == (2, [])
     assert "results.db: has rows of ann; collect into another database" in ended.err
-    assert list(Path("site").iterdir()) == []
+    again[:] = RIGHT
+    Path("exports/results/ann.refused").unlink()
+    for share, said in (("0", collection.UNPROVED), ("1", ""), ("0", "")):
+        assert collect("--rerun", share).code == 0
+        assert descriptions() == [said]
 
 
 def test_a_later_submission_of_a_refused_participant_is_checked_anew(export, collect, bundled, again):
@@ -109,33 +119,6 @@ def test_a_later_submission_of_a_refused_participant_is_checked_anew(export, col
         export("ann", values, body=body)
         assert said in collect().err
     assert board(bundled) == [("ann", 100)]
-
-
-def test_a_machine_that_fails_accuses_nobody(export, collect, bundled, again, monkeypatch):
-    export("ann", RIGHT)
-    export("bob", RIGHT, body="return 2.0")
-
-    right = collection.made_again
-
-    def fail(drawn, submission, *others):
-        made = right(drawn, submission, *others)
-        failed = {where: replace(row, outcome=Outcome.INFRA_ERROR, value=None) for where, row in made.items()}
-        return failed if submission.name == "bob" else made
-
-    with monkeypatch.context() as patched:
-        patched.setattr(collection, "made_again", fail)
-        ended = collect()
-    assert ended.code == 0
-    assert "bob: left out: the machine failed on tiny/model_" in ended.err
-    assert "2 submissions, 8 new calls" in collect().out
-
-
-def test_a_row_that_was_proved_later_no_longer_says_that_nobody_proved_it(export, collect, again):
-    export("ann", RIGHT)
-    for share, descriptions in (("0", [collection.UNPROVED]), ("1", [""]), ("0", [""])):
-        assert collect("--rerun", share).code == 0
-        with Records("results.db", read_only=True) as records:
-            assert [asked.description for asked in records.requests()] == descriptions
 
 
 def test_the_board_follows_a_participant_back_to_an_earlier_version(export, collect, bundled):
@@ -163,28 +146,19 @@ def test_what_was_interrupted_between_two_writes_is_completed_by_the_same_comman
         assert (len(list(records.newest_of())), len(records.requests())) == (8, 1)
 
 
-@pytest.mark.parametrize(
-    ("here", "machine", "differ"),
-    [
-        (RIGHT, "same", 0), (NEAR, "same", 8), (NEAR, "other", 0), ([1e-3 + value for value in RIGHT], "other", 8),
-         ([None] * 8, "other", 8), ([1.0] * 8, "nearly", 7),
-    ],
-    ids=["equal", "digits", "digits of another machine", "another machine", "failures", "order"],
-)  # fmt: skip
-def test_what_differs(here, machine, differ):
-    """On another class of machines, values may differ in their last digits, but not in their order."""
-    there = [1.0 + 1e-8 * number for number in range(8)] if machine == "nearly" else RIGHT
-    drawn = [call(number, value) for number, value in enumerate(there)]
-    made = [call(number, value, "same" if machine == "same" else "other") for number, value in enumerate(here)]
-    assert len(collection.differences(drawn, drawn, {(row.task, row.model): row for row in made})) == differ
-
-
-def test_values_of_another_machine_keep_their_order_with_each_other():
-    """Each value here is in order with the other recorded value, but the two values here are not."""
-    drawn = [call(0, 1.0), call(1, 1.0 + 4e-9)]
-    made = [call(0, 1.0 + 3e-9, "other"), call(1, 1.0 + 1e-9, "other")]
-    again = {(row.task, row.model): row for row in made}
-    assert len(collection.differences(drawn, drawn, again)) == 2
+def test_on_another_class_of_machines_values_may_differ_in_their_last_digits_but_not_in_their_order():
+    close = [1.0 + 1e-8 * number for number in range(8)]
+    for there, here, machine, differ in (
+        (RIGHT, RIGHT, "same", 0), (RIGHT, NEAR, "same", 8), (RIGHT, NEAR, "other", 0),
+        (RIGHT, [1e-3 + value for value in RIGHT], "other", 8), (RIGHT, [None] * 8, "other", 8),
+        (close, [1.0] * 8, "other", 7),
+        # Each value here is in order with the other recorded value, but the two values here are not.
+        ([1.0, 1.0 + 4e-9], [1.0 + 3e-9, 1.0 + 1e-9], "other", 2),
+    ):  # fmt: skip
+        drawn = [call(number, value) for number, value in enumerate(there)]
+        made = [call(number, value, machine) for number, value in enumerate(here)]
+        found = collection.differences(drawn, drawn, {(row.task, row.model): row for row in made})
+        assert len(found) == differ, (there, here, machine)
 
 
 def test_calls_are_drawn_at_random():
@@ -194,18 +168,6 @@ def test_calls_are_drawn_at_random():
     assert set(drawn[0]) != set(drawn[1])
     sizes = [len(collection.draw(some, share)) for some, share in ((rows, 0), (rows[:20], 0.1), (rows[:5], 1))]
     assert sizes == [0, 8, 5]
-
-
-def test_a_stolen_result_is_named_with_its_owner(export, collect, bundled, again, folder):
-    export("ann", RIGHT)
-    export("eve", WRONG, body="return 2.0")
-    shutil.copy(folder / "exports/results/ann.zip", folder / "exports/results/eve.zip")
-    ended = collect()
-    assert (
-        "eve: left out: exports/results/eve.zip: its records are not of its own files: found the files of ann"
-        in ended.err
-    )
-    assert board(bundled) == [("ann", 100)]
 
 
 @pytest.mark.rest
@@ -234,15 +196,6 @@ def test_a_result_whose_time_ended_before_the_last_task_counts(export, phases):
     assert [request.task for request in requests] == ["tiny", "second"]
 
 
-def edited(archive: Path, member: str, change: Callable[[Path], object]) -> None:
-    """Change a member of an archive in place."""
-    place = archive.with_suffix("")
-    shutil.unpack_archive(archive, place)
-    change(place / member)
-    shutil.make_archive(str(place), "zip", place)
-    shutil.rmtree(place)
-
-
 def test_only_records_are_unpacked_and_what_they_say_of_a_submission_is_ignored(export, collect, monkeypatch, again):
     file, taken = export("ann", RIGHT), []
     edited(file, RECORDS, executed("update requests set team = 'Others'"))
@@ -253,6 +206,14 @@ def test_only_records_are_unpacked_and_what_they_say_of_a_submission_is_ignored(
     assert taken == [RECORDS]
     with Records("results.db", read_only=True) as records:
         assert [asked.team for asked in records.requests()] == [""]
+
+
+def edited(archive: Path, member: str, change: Callable[[Path], object]) -> None:
+    place = archive.with_suffix("")
+    shutil.unpack_archive(archive, place)
+    change(place / member)
+    shutil.make_archive(str(place), "zip", place)
+    shutil.rmtree(place)
 
 
 def executed(statement: str, *values: object) -> Callable[[Path], None]:
@@ -266,62 +227,55 @@ def executed(statement: str, *values: object) -> Callable[[Path], None]:
     return change
 
 
-@pytest.mark.rest
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (
-            executed("update evaluations set message = ?", "x" * 4 * 1024**2),
-            "records.db: expected at most 2097152 bytes",
-        ),
-        (executed("update evaluations set started_at = 'soon'"), "left out: "),
-        (executed("update evaluations set environment = '[1]'"), "left out: "),
-        (executed("delete from requests"), "not every task has a request"),
-        (executed("create view more as select 1"), "more: expected plain tables and indices"),
-        (lambda file: file.write_bytes(b"no database"), "records.db: "),
-        (Path.unlink, "member records.db: expected one of this name"),
-    ],
-    ids=["large", "words", "list", "no request", "view", "damaged", "none"],
+#: What is wrong with a result: a change of its database, or other columns of its records.
+WRONGS = (
+    (executed("update evaluations set message = ?", "x" * 4 * 1024**2), "records.db: expected at most 2097152 bytes"),
+    (executed("update evaluations set started_at = 'soon'"), ""),
+    (executed("update evaluations set environment = '[1]'"), ""),
+    (executed("delete from requests"), "not every task has a request"),
+    (executed("create view more as select 1"), "more: expected plain tables and indices"),
+    (lambda file: file.write_bytes(b"no database"), "records.db: "),
+    (Path.unlink, "member records.db: expected one of this name"),
+    ({"data_digest": "0" * 64}, "calls on models or data that the phase does not have: found tiny"),
+    ({"task": "secret"}, "calls on models or data that the phase does not have: found secret"),
+    ({"time_limit_s": 900.0}, "calls with limits that differ from the limits of the phase"),
+    ({"sandbox": "none"}, "calls with limits that differ from the limits of the phase"),
+    ({"is_baseline": True}, "calls of several submissions, or recorded twice"),
 )
-def test_what_is_no_result_is_a_line_about_its_participant(export, collect, bundled, again, change, said):
-    edited(export("eve", RIGHT, body="return 3.0"), RECORDS, change)
+
+
+@pytest.mark.rest
+def test_what_is_no_result_of_the_phase_is_a_line_about_its_participant(export, collect, bundled, again):
+    for number, (change, _) in enumerate(WRONGS):
+        columns = change if isinstance(change, dict) else {}
+        file = export(f"eve{number:02}", RIGHT, body=f"return {number + 3}.0", **columns)
+        if callable(change):
+            edited(file, RECORDS, change)
     export("ann", RIGHT)
     ended = collect()
-    assert (ended.code, len(ended.err.splitlines())) == (0, 1), ended.err
-    assert "eve: left out: " in ended.err
-    assert said in ended.err
+    lines = ended.err.splitlines()
+    assert (ended.code, len(lines)) == (0, len(WRONGS)), ended.err
+    for number, (_, said) in enumerate(WRONGS):
+        assert f"eve{number:02}: left out: " in lines[number]
+        assert said in lines[number]
     assert board(bundled) == [("ann", 100)]
 
 
-@pytest.mark.rest
-@pytest.mark.parametrize(
-    ("columns", "said"),
-    [
-        ({"data_digest": "0" * 64}, "calls on models or data that the phase does not have: found tiny"),
-        ({"task": "secret"}, "calls on models or data that the phase does not have: found secret"),
-        ({"time_limit_s": 900.0}, "calls with limits that differ from the limits of the phase"),
-        ({"sandbox": "none"}, "calls with limits that differ from the limits of the phase"),
-        ({"is_baseline": True}, "calls of several submissions, or recorded twice"),
-    ],
-)
-def test_a_result_of_another_phase_is_left_out(export, collect, columns, said):
-    export("eve", RIGHT, **columns)
+def test_a_stolen_result_one_without_its_submission_or_the_other_way_is_a_line_and_a_hidden_phase_has_none(
+    export, collect, bundled, again, folder, pgdl
+):
+    for number, name in enumerate(("ann", "eve", "zoe")):
+        export(name, RIGHT, body=f"return {number}.0")
+    exports = folder / "exports"
+    shutil.copy(exports / "results/ann.zip", exports / "results/eve.zip")
+    (exports / "results/zoe.zip").unlink()
+    (exports / "bob.zip").write_bytes(b"PK\x03\x04 cut off")
+    (exports / "readme.zip").write_bytes(b"")
     ended = collect()
-    assert (ended.code, len(ended.err.splitlines())) == (2, 2)
-    assert said in ended.err
-
-
-def test_a_result_without_its_submission_or_the_other_way_is_a_line(export, collect, folder):
-    export("ann", RIGHT)
-    (folder / "exports/results/ann.zip").unlink()
-    (folder / "exports/bob.zip").write_bytes(b"PK\x03\x04 cut off")
-    (folder / "exports/readme.zip").write_bytes(b"")
-    ended = collect()
-    assert ended.code == 2
-    assert [line.split(": left out")[0].split()[-1] for line in ended.err.splitlines()[:-1]] == ["bob", "readme", "ann"]
-
-
-def test_a_hidden_phase_has_no_results(pgdl, bundled, folder):
-    (folder / "exports").mkdir()
+    said = "its records are not of its own files: found the files of ann"
+    assert f"eve: left out: exports/results/eve.zip: {said}" in ended.err
+    lines = ended.err.splitlines()
+    assert [line.split(": left out")[0].split()[-1] for line in lines] == ["bob", "readme", "eve", "zoe"], ended.err
+    assert board(bundled) == [("ann", 100)]
     err = pgdl("codabench", "collect", bundled / "competition.toml", "exports", "--phase", "Final").refusal()
     assert "phase 'Final' is hidden: it has no results on the platform; `pgdl codabench submissions`" in err

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from organised import RIGHT, WRONG
 from platform_server import TOKEN, Handed, Served, serve
-from throwaway import GAPS
 
 from harness.codabench import platform
 from harness.fetch import session
@@ -17,8 +17,6 @@ pytestmark = pytest.mark.rest
 
 #: A second after the end of the phase.
 LATE = "Sun, 28 Feb 2027 12:00:01 GMT"
-
-RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
 
 
 @pytest.fixture
@@ -32,8 +30,6 @@ def served(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def three(served, export, folder):
-    """Two submissions with scores, and one that failed."""
-
     def handed(owner, name, **more):
         return Handed(owner, folder / f"exports/{name}.zip", folder / f"exports/results/{name}.zip", **more)
 
@@ -60,6 +56,12 @@ def submissions(pgdl, served, bundled):
     return lambda *more: pgdl(*fixed, served.page, "--phase", "Feedback", "--output", "Feedback", *more)
 
 
+@pytest.fixture
+def publish(pgdl, served, bundled):
+    tasks = ("--tasks", bundled / "task_data", "--task", "tiny", "--results", "results.db")
+    return lambda: pgdl("codabench", "publish", served.page, "Feedback", "--phase", "Feedback", *tasks)
+
+
 def table():
     """Return name, participant and number of each submission in the written table."""
     lines = csv.DictReader(Path("Feedback/submissions.csv").read_text().splitlines())
@@ -69,7 +71,7 @@ def table():
 def test_results_are_downloaded_with_their_files_and_the_token_goes_to_the_platform_alone(
     three, fetch, pgdl, folder, monkeypatch
 ):
-    """The token is written nowhere, and a password for the machine is not sent."""
+    """The token is written nowhere, and a password for the machine is not sent. Files that are here are kept."""
     (folder / "netrc").write_text("machine 127.0.0.1 login somebody password else\n")
     monkeypatch.setenv("NETRC", str(folder / "netrc"))
     ended = fetch("--html", "site")
@@ -85,10 +87,6 @@ def test_results_are_downloaded_with_their_files_and_the_token_goes_to_the_platf
     assert sent == {("api", f"Token {TOKEN}"), ("private", None)}
     assert TOKEN not in ended.out + ended.err
     assert [path for path in folder.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
-
-
-def test_only_what_is_missing_or_damaged_is_downloaded_again(three, fetch):
-    fetch()
     before = len(three.seen)
     ended = fetch()
     assert (ended.code, "0 new calls" in ended.out) == (0, True)
@@ -114,30 +112,24 @@ def test_the_submission_of_each_participant_that_counts_is_downloaded(three, sub
     assert ended.out == "Feedback: 3 submissions in Feedback, listed in Feedback/submissions.csv\n"
     for line in ("robert: submission 12", "dan: submission 14"):
         assert f"{line} is left out: its file was written after the end\n" in ended.err
-    assert sorted(table()) == [("alice", "alice", 10), ("carla", "carla", 13), ("robert", "robert", 9)]
+    counts = [("alice", "alice", 10), ("carla", "carla", 13), ("robert", "robert", 9)]
+    assert sorted(table()) == counts
     assert not Path("Feedback/dan.zip").exists()
     three.ends = "2027-03-31T12:00:00Z"
     again = submissions()
     assert "Feedback: ends 2027-02-28 12:00:00+00:00 in the TOML file, which counts, but 2027-03-31 12:00" in again.err
-    assert sorted(table()) == [("alice", "alice", 10), ("carla", "carla", 13), ("robert", "robert", 9)]
-
-
-def test_another_submission_of_a_participant_replaces_the_one_that_is_here(three, submissions):
-    submissions()
-    three.submissions[20] = Handed("alice", three.submissions[9].file)
-    submissions()
+    assert sorted(table()) == counts
+    del three.submissions[13]
+    three.submissions[20] = Handed("alice", three.submissions[9].file, on_leaderboard=True)
+    submissions()  # replaces what is here
     assert sorted(table()) == [("alice", "alice", 20), ("robert", "robert", 9)]
     assert Path("Feedback/alice.zip").read_bytes() == three.submissions[9].file.read_bytes()
-    del three.submissions[20], three.submissions[7]
-    submissions()
-    assert sorted(path.name for path in Path("Feedback").iterdir()) == ["robert.zip", "submissions.csv"]
+    assert sorted(path.name for path in Path("Feedback").iterdir()) == ["alice.zip", "robert.zip", "submissions.csv"]
 
 
 def test_no_two_participants_share_a_name_nor_has_one_that_of_a_measure(three, submissions):
-    file, owners = (
-        three.submissions[7].file,
-        ["анна", "müller", "muller", "möller", "Ann", "ann", "vc-dim", "=1+1", "olli1", "0lli1", "olli1_936b3750"],
-    )
+    file = three.submissions[7].file
+    owners = ["анна", "müller", "muller", "möller", "Ann", "ann", "vc-dim", "=1+1", "olli1", "0lli1", "olli1_936b3750"]
     three.submissions = {number: Handed(owner, file) for number, owner in enumerate(owners)}
     assert submissions().code == 0
     names = [name for name, _, _ in table()]
@@ -147,34 +139,31 @@ def test_no_two_participants_share_a_name_nor_has_one_that_of_a_measure(three, s
     assert "'=1+1" in {participant for _, participant, _ in table()}, "no formula of a spreadsheet"
 
 
-def test_final_scores_are_put_on_the_platforms_board(three, fetch, submissions, pgdl, bundled):
+def test_final_scores_are_put_on_the_platforms_board_of_several_seeds_the_last_requested(
+    three, fetch, submissions, export, publish
+):
     fetch()
     for number in (7, 9):
         three.submissions[number].on_leaderboard = True
     three.submissions[10] = Handed("carla", three.submissions[7].file)
     submissions()
     three.submissions[9].status = "Failed"  # and so without scores on the platform
-    tasks = ("--tasks", bundled / "task_data", "--task", "tiny", "--results", "results.db")
-    ended = pgdl("codabench", "publish", three.page, "Feedback", "--phase", "Feedback", *tasks)
+    ended = publish()
     assert ended.code == 0, ended.err
     assert three.changed == {71: "100.0000", 70: "100.0000"}
     assert ended.out == f"Feedback: 1 score on the board of {three.url}/competitions/12/\n"
     assert "robert: left out: submission 9 has no `final` on the platform's board\n" in ended.err
     assert "carla: left out: no score of Feedback/carla.zip in the results\n" in ended.err
+    for number, values, seed in ((21, WRONG, 1), (22, RIGHT, 2)):
+        export("first", values, run_seed=seed)
+        three.submissions[number] = replace(three.submissions[7], on_leaderboard=True)
+        fetch()
+        three.changed.clear()
+        assert publish().code == 0
+    assert three.changed == {221: "100.0000", 220: "100.0000"}
 
 
-def test_of_the_scores_with_several_seeds_the_last_requested_is_published(three, fetch, export, pgdl, bundled):
-    export("first", WRONG, run_seed=1)
-    fetch()
-    export("first", RIGHT)
-    three.submissions[11] = replace(three.submissions.pop(7), on_leaderboard=True)
-    fetch()
-    tasks = ("--tasks", bundled / "task_data", "--task", "tiny", "--results", "results.db")
-    assert pgdl("codabench", "publish", three.page, "Feedback", "--phase", "Feedback", *tasks).code == 0
-    assert three.changed == {111: "100.0000", 110: "100.0000"}
-
-
-def test_a_download_that_was_interrupted_is_continued(three, fetch):
+def test_a_download_that_was_interrupted_is_continued_and_a_submission_whose_files_are_gone_is_named(three, fetch):
     three.cut = True
     err = fetch().refusal()
     assert three.asked("/private/7/") == 4, "it was asked again"
@@ -185,18 +174,16 @@ def test_a_download_that_was_interrupted_is_continued(three, fetch):
     three.cut, three.stored = False, [503, 429]
     assert fetch().code == 0
     three.submissions[10] = replace(three.submissions[7], owner="carla")
-    assert "8 new calls" in fetch().out
-    assert three.asked("/private/9/") == 4 + 4, "what was cut off, then what was busy, its file and its output"
-
-
-def test_a_submission_whose_files_are_gone_is_named(three, fetch):
     three.submissions[7].output = None
+    Path("Feedback/results/alice.zip").unlink()
     ended = fetch()
-    assert "1 submission, 8 new calls" in ended.out
+    assert "2 submissions, 8 new calls" in ended.out
+    assert three.asked("/private/9/") == 4 + 4, "what was cut off, then what was busy, its file and its output"
     assert "alice: left out: " in ended.err
     assert "/api/submissions/7/get_details/: the platform has no such file: expected alice.zip" in ended.err
 
 
+#: What is wrong with the platform or the environment, options of `pgdl codabench submissions`, and the error.
 REFUSALS = {
     "expired": (
         lambda served, environment: environment.setenv("CODABENCH_TOKEN", "old"),
@@ -221,36 +208,30 @@ REFUSALS = {
         lambda _, environment: environment.delenv("CODABENCH_TOKEN"),
         "CODABENCH_TOKEN: no token of the platform; set CODABENCH_TOKEN, or name a file with --token-file",
     ),
+    "{page} Finale": (None, "--phase: expected one of 'Feedback', 'Final', found 'Finale'"),
+    "{url}/competitions/13/ Feedback": (None, "refused: found 404 Not Found: No such thing matches the given query."),
+    "{url}/profiles/me Feedback": (None, "not the page of a competition: expected https://www.codabench.org/competitions/"),
+    "http://example.org/competitions/12/ Feedback": (None, "example.org: not encrypted: expected https; --allow-http"),
+    "http://127.0.0.1:1/competitions/12/ Feedback": (None, "127.0.0.1 cannot be reached: found"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_what_the_platform_refuses_is_said_in_one_line(three, fetch, monkeypatch, case):
+def test_what_the_platform_refuses_and_addresses_that_lead_nowhere_are_said_in_one_line(
+    served, collect, monkeypatch, case
+):
+    """A case without a change is an address and a phase."""
     change, said = REFUSALS[case]
-    change(three, monkeypatch)
-    err = fetch().refusal()
+    if change is not None:
+        change(served, monkeypatch)
+    page, _, phase = (case if change is None else "{page} Feedback").partition(" ")
+    page = page.format(page=served.page, url=served.url)
+    err = collect("--phase", phase, "--rerun", "0", "--downloads", ".", source=page).refusal()
     assert said in err
     assert TOKEN not in err
-    assert three.asked("/private/") == 0
+    assert served.asked("/private/") == 0
     assert not Path("results.db").exists()
     assert not Path("Feedback").exists()
-
-
-@pytest.mark.parametrize(
-    ("address", "more", "said"),
-    [
-        ("{page}", ["--phase", "Finale"], "--phase: expected one of 'Feedback', 'Final', found 'Finale'"),
-        ("{url}/competitions/13/", [], "refused: found 404 Not Found: No such thing matches the given query."),
-        ("{url}/profiles/me", [], "not the page of a competition: expected https://www.codabench.org/competitions/ID/"),
-        ("http://example.org/competitions/12/", [], "http://example.org: not encrypted: expected https; --allow-http"),
-        ("http://127.0.0.1:1/competitions/12/", [], "127.0.0.1 cannot be reached: found"),
-    ],
-)
-def test_addresses_that_lead_nowhere_are_said_in_one_line(three, pgdl, bundled, address, more, said):
-    page = address.format(page=three.page, url=three.url)
-    more = more or ["--phase", "Final"]
-    err = pgdl("codabench", "submissions", bundled / "competition.toml", page, "--output", "Feedback", *more).refusal()
-    assert said in err
 
 
 def test_hosts_without_encryption_are_named_by_the_user(three, submissions, monkeypatch):

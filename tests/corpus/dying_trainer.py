@@ -8,8 +8,6 @@ from harness.processes.models import Answer, Program, Question
 
 
 def prepare(*_arguments: str) -> Program:
-    """Return the function that answers questions."""
-
     def answer(question: Question, _say: Any) -> Answer:
         if question["job"] == 0:
             os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Tests of unfinished builds, diverging models, and a missing TensorFlow: display and errors."""
+"""Tests of builds that do not begin, are not finished, or are disturbed: display and errors."""
 
 import itertools
 import json
@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from in_process import Pgdl
+from in_process import Ended, Pgdl
 from throwaway import make_task
 
 from harness.corpus.build import Build
-from harness.corpus.families import vgg
+from harness.corpus.families import FAMILIES, vgg
 from harness.corpus.network import training_network
 from harness.corpus.parts import write_record
 from harness.corpus.recipe import Stop, Training, read_recipe
-from harness.corpus.trainer import prepare, require_same_data
+from harness.corpus.trainer import prepare, require_same_data, smallest_side
 from harness.corpus.training import DivergedError, train
 from harness.errors import UserError
 from harness.format.shards import write_shards
@@ -40,88 +40,80 @@ depth = [1, 2]
 """
 
 
-def begin(out: Path) -> Path:
-    """Begin a build of four models; return its directory."""
+def begin(out: Path) -> Build:
+    """Begin a build of four models."""
     recipe = out / "half.toml"
     recipe.write_text(RECIPE)
     build = Build(read_recipe(recipe), out)
     build.begin()
     recipe.unlink()
-    return build.building
+    return Build(read_recipe(build.building / "recipe.toml"), out)
 
 
-def continues(out: Path) -> str:
-    """Return the command that continues a build."""
-    return f"pgdl task build RECIPE --output {out}"
+def test_it_is_named_with_the_command_that_continues_and_is_no_task(tmp_path: Path, pgdl: Pgdl) -> None:
+    def show(*options: object) -> Ended:
+        return pgdl("task", "show", tmp_path, *options)
 
-
-def test_alone_it_is_named_with_the_command_that_continues_and_is_no_task(tmp_path: Path, pgdl: Pgdl) -> None:
-    directory = begin(tmp_path)
-    shown = pgdl("task", "show", tmp_path)
-    assert shown.code == 0
-    assert shown.lines[:2] == [f"half (not finished) in {directory}", f"{continues(tmp_path)} continues"]
-    assert json.loads(pgdl("task", "show", tmp_path, "--format", "json").out) == [
-        {"task": "half", "layout": "not finished", "directory": str(directory)}
-    ]
-    told = f"only tasks that pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n"
+    directory = begin(tmp_path).building
+    continues = f"pgdl task build RECIPE --output {tmp_path}"
+    shown = show()
+    assert (shown.code, shown.lines[0]) == (0, f"half (not finished) in {directory}")
+    assert shown.lines[1] == f"{continues} continues"
+    found = {"task": "half", "layout": "not finished", "directory": str(directory)}
+    assert json.loads(show("--format", "json").out) == [found]
+    told = f"only tasks that pgdl task build has not finished: half; continue with: {continues}\n"
     for command in ("task validate", "task list", "run num_params --tasks", "score num_params --tasks"):
         assert told in pgdl(*command.split(), tmp_path).refusal()
-    refused = pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").refusal()
+    page = tmp_path / "page.html"
+    refused = show("--html", page).refusal()
     assert "page.html: nothing to write: expected a task with models, found only tasks that are not" in refused
-    assert f"continue with: {continues(tmp_path)}" in refused
-
-
-def test_beside_a_finished_task_that_has_a_page(tmp_path: Path, pgdl: Pgdl) -> None:
-    make_task(tmp_path, layout="full")
-    begin(tmp_path)
-    both = pgdl("task", "show", tmp_path).out
-    assert "tiny (full, " in both
-    assert "half (not finished)" in both
-    assert "tiny" not in pgdl("task", "show", tmp_path, "--task", "half").out
-    assert "half" not in pgdl("task", "show", tmp_path, "--task", "tiny").out
-    unknown = pgdl("task", "show", tmp_path, "--task", "hafl")
+    assert f"continue with: {continues}" in refused
+    make_task(tmp_path, layout="full")  # beside it, a finished task
+    for options, tiny, half in (((), True, True), (("--task", "half"), False, True), (("--task", "tiny"), True, False)):
+        shown = show(*options)
+        assert ("tiny (full, " in shown.out, "half (not finished)" in shown.out) == (tiny, half)
+    unknown = show("--task", "hafl")
     assert (unknown.code, "did you mean" in unknown.err) == (2, True)
-    told = f"task 'half' is not finished; continue with: {continues(tmp_path)}"
+    told = f"task 'half' is not finished; continue with: {continues}"
     assert told in pgdl("task", "validate", tmp_path, "--task", "half").refusal()
-    assert pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").code == 0
+    assert show("--html", page).code == 0
 
 
-def test_a_build_of_another_recipe_is_replaced_until_its_first_model_is_finished(tmp_path: Path, pgdl: Pgdl) -> None:
-    directory = begin(tmp_path)  # and ended there, for want of data
+def test_a_build_of_another_recipe_is_replaced_until_its_first_model_is_finished_unless_it_is_at_work(
+    tmp_path: Path, pgdl: Pgdl
+) -> None:
+    directory = begin(tmp_path).building  # and ended there, for want of data
     (directory / "cell_0.unfinished").mkdir()
     (directory / "data").mkdir()
     first, changed = tmp_path / "first.toml", tmp_path / "changed.toml"
     first.write_text(RECIPE)
+    with Build(read_recipe(first), tmp_path).locked():
+        refusal = pgdl("task", "build", first, "--output", tmp_path).refusal()
+    assert f"{directory}: another pgdl task build is at work here; wait until it has ended" in refusal
+    assert not directory.with_name("half.lock").exists()
     changed.write_text(RECIPE.replace("0.05", "0.1"))
     Build(read_recipe(changed), tmp_path).begin()
     assert sorted(path.name for path in directory.iterdir()) == ["recipe.sha256", "recipe.toml"]
     assert (directory / "recipe.toml").read_text() == changed.read_text()
     early = Build(read_recipe(first), tmp_path)  # before the first model is finished
     (directory / "cell_0").mkdir()
-    assert (
-        f"{directory}: belongs to another recipe or version: expected {first}, found a recipe with another "
-        "training.learning_rate; choose another --output"
-        in pgdl("task", "build", first, "--output", tmp_path).refusal()
-    )
+    said = f"expected {first}, found a recipe with another training.learning_rate; choose another --output"
+    refusal = pgdl("task", "build", first, "--output", tmp_path).refusal()
+    assert f"{directory}: belongs to another recipe or version: {said}" in refusal
     with pytest.raises(UserError, match="belongs to another recipe"):
         early.begin()
     assert (directory / "cell_0").is_dir()
 
 
-def test_a_second_build_at_the_same_time_is_refused(tmp_path: Path, pgdl: Pgdl) -> None:
-    directory = begin(tmp_path)
-    recipe = directory / "recipe.toml"
-    with Build(read_recipe(recipe), tmp_path).locked():
-        refusal = pgdl("task", "build", recipe, "--output", tmp_path).refusal()
-    assert f"{directory}: another pgdl task build is at work here; wait until it has ended" in refusal
-    assert not directory.with_name("half.lock").exists()
-
-
-def test_a_recipe_may_be_marked_as_hidden_later(tmp_path: Path) -> None:
-    recipe = begin(tmp_path) / "recipe.toml"
+def test_a_recipe_may_be_marked_as_hidden_later_but_not_be_changed_during_the_build(tmp_path: Path) -> None:
+    recipe = tmp_path / "half.toml"
+    recipe.write_text(RECIPE)
     digest = read_recipe(recipe).digest
     recipe.write_text("hidden = true" + RECIPE)
     assert read_recipe(recipe).digest == digest, "the finished models count"
+    recipe.write_text(RECIPE.replace("[16, 32]", "[32, 64]"))
+    with pytest.raises(UserError, match=r"half\.toml: changed during the build; undo the change to continue"):
+        prepare("tensorflow", str(recipe), digest, str(tmp_path))
 
 
 def test_the_reference_data_are_on_the_disk_before_the_records_of_the_models_are_removed(
@@ -131,8 +123,8 @@ def test_the_reference_data_are_on_the_disk_before_the_records_of_the_models_are
         assert (directory / "records/3.json").exists()
         synced.add(os.fstat(descriptor).st_ino)
 
-    directory, synced = begin(tmp_path), set[int]()
-    build = Build(read_recipe(directory / "recipe.toml"), tmp_path)
+    build, synced = begin(tmp_path), set[int]()
+    directory = build.building
     (directory / "data").mkdir()
     for cell in build.recipe.cells:
         (directory / f"cell_{cell.number}").mkdir()
@@ -144,17 +136,8 @@ def test_the_reference_data_are_on_the_disk_before_the_records_of_the_models_are
     assert {(build.reference / name).stat().st_ino for name in ("model_configs.json", "training.json")} <= synced
 
 
-@pytest.mark.skipif(not Path("/dev/shm").exists(), reason="no second disk")
-def test_a_place_to_which_no_task_can_be_moved_is_refused_before_any_training(tmp_path: Path) -> None:
-    (tmp_path / "input_data").symlink_to("/dev/shm")
-    with pytest.raises(UserError, match=r"input_data: is on another disk: expected the disk of .*; make the whole"):
-        begin(tmp_path)
-    with pytest.raises(UserError, match="input_data: is on another disk"):
-        require_free(ImportOrder(tmp_path / "models.csv", "x.npz", None, tmp_path, "mine"))
-
-
 def test_a_trainer_that_is_killed_costs_only_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build = Build(read_recipe(begin(tmp_path) / "recipe.toml"), tmp_path)
+    build = begin(tmp_path)
     monkeypatch.setattr("harness.corpus.build.PROGRAM", "tests.corpus.dying_trainer")
     kills = itertools.count()  # the kernel's counter
     monkeypatch.setattr("harness.processes.client.memory_kills", lambda: next(kills))
@@ -163,29 +146,16 @@ def test_a_trainer_that_is_killed_costs_only_its_model(tmp_path: Path, monkeypat
     assert events[0].details == {"message": "the process ended with SIGKILL, because memory was short"}
 
 
-def test_a_recipe_that_is_changed_meanwhile_trains_no_model(tmp_path: Path) -> None:
-    recipe = tmp_path / "half.toml"
-    recipe.write_text(RECIPE)
-    digest = read_recipe(recipe).digest
-    recipe.write_text(RECIPE.replace("[16, 32]", "[32, 64]"))
-    with pytest.raises(UserError, match=r"half\.toml: changed during the build; undo the change to continue"):
-        prepare("tensorflow", str(recipe), digest, str(tmp_path))
-
-
-@pytest.mark.parametrize("change", ["image", "label", "number"])
-def test_data_that_were_changed_since_the_build_began_train_no_model(change: str, tmp_path: Path) -> None:
+def test_data_that_were_changed_since_the_build_began_train_no_model(tmp_path: Path) -> None:
     inputs, labels = np.random.default_rng(0).random((5, 4, 4, 1), np.float32), np.arange(5, dtype=np.int32) % 2
     require_same_data(tmp_path, {"train": (inputs, labels)})  # nothing is written yet
     write_shards(tmp_path / "data" / "train", inputs, labels, 3)
     require_same_data(tmp_path, {"train": (inputs + np.float32(1e-6), labels)})
-    number = 4 if change == "number" else 5
-    inputs, labels = inputs[:number].copy(), labels[:number].copy()
-    if change == "image":
-        inputs[3] = 1 - inputs[3]
-    if change == "label":
-        labels[3] = 0
-    with pytest.raises(UserError, match="data: other train data than the recipe has now; restore the data to continue"):
-        require_same_data(tmp_path, {"train": (inputs, labels)})
+    third = np.arange(5) == 3
+    others = (1 - inputs * third[:, None, None, None], labels), (inputs, labels * ~third), (inputs[:4], labels[:4])
+    for changed in others:
+        with pytest.raises(UserError, match="data: other train data than the recipe has now; restore the data to cont"):
+            require_same_data(tmp_path, {"train": changed})
 
 
 @pytest.mark.rest
@@ -202,9 +172,40 @@ def test_weights_that_are_no_numbers_are_seen_though_pooling_hides_them() -> Non
     assert seen == []
 
 
-def test_it_is_one_line_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(RUNTIMES["tensorflow"]), "distributions", ("no-such-package",))
+def test_a_missing_tensorflow_or_a_place_to_which_no_task_can_be_moved_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = read_recipe(shipped_directory("task_data") / "recipes" / "digits_nin.toml")
-    with pytest.raises(UserError, match=r"trained in TensorFlow; not installed: no-such-package; .*pip install"):
-        Build(recipe, tmp_path).begin()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(RUNTIMES["tensorflow"]), "distributions", ("no-such-package",))
+        with pytest.raises(UserError, match=r"trained in TensorFlow; not installed: no-such-package; .*pip install"):
+            Build(recipe, tmp_path).begin()
     assert list(tmp_path.iterdir()) == []
+    if Path("/dev/shm").exists():  # a second disk
+        (tmp_path / "input_data").symlink_to("/dev/shm")
+        with pytest.raises(UserError, match=r"input_data: is on another disk: expected the disk of .*; make the whole"):
+            Build(recipe, tmp_path).begin()
+        with pytest.raises(UserError, match="input_data: is on another disk"):
+            require_free(ImportOrder(tmp_path / "models.csv", "x.npz", None, tmp_path, "mine"))
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize(
+    ("family", "settings", "side"),
+    [
+        ("vgg", {"n_blocks": 3, "n_filters": 4}, 8),
+        ("vgg", {"depth": 11, "n_filters": 4}, 32),
+        ("nin", {"n_convolutions": 9, "n_filters": 2}, 1),
+        ("fully_convolutional", {"n_parameters": 100}, 1),
+        ("resnet", {"depth": 18, "n_filters": 2}, 1),
+        ("convnext", {"n_blocks": 1, "n_filters": 2, "patch": 9}, 9),
+        ("mlp", {"width": 2}, 1),
+    ],
+)
+def test_keras_builds_from_images_of_the_smallest_side_and_from_none_smaller(family, settings, side) -> None:
+    layers = FAMILIES[family](2, **settings)
+    assert smallest_side(layers) == side
+    training_network(layers, (side, side, 3), 0.0, "glorot_uniform")
+    if side > 1:
+        with pytest.raises(ValueError, match="size would be"):
+            training_network(layers, (side - 1, side - 1, 3), 0.0, "glorot_uniform")

@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from harness.errors import UserError
@@ -45,14 +44,11 @@ class Reader:
 
 
 class Outcome(NamedTuple):
-    """How a reading ended, and a text about it."""
-
     how: str
     text: str
 
     @property
     def is_right(self) -> bool:
-        """Whether the reader returned a result or raised a documented error."""
         return self.how in (READ, REFUSED)
 
 
@@ -66,9 +62,7 @@ class Bounded:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def read(self, name: str, directory: Path) -> Outcome:
@@ -122,7 +116,6 @@ def _answer(reader: Reader, directory: Path) -> Outcome:
 
 
 def main(readers: Mapping[str, Reader]) -> None:
-    """Answer requests for readings until the input ends."""
     warnings.simplefilter("ignore")
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever libraries print

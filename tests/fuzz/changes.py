@@ -35,7 +35,6 @@ PIECES = [
 
 
 def changed(content: bytes, chance: Random) -> bytes:
-    """Return the content after a random change of any kind."""
     return chance.choice(_CHANGES)(content, chance)
 
 
@@ -47,7 +46,6 @@ def _place(content: bytes, chance: Random) -> int:
 
 
 def flipped(content: bytes, chance: Random) -> bytes:
-    """Return the content with some bytes changed."""
     found = bytearray(content)
     for _ in range(chance.choice((1, 1, 3, 20)) if found else 0):
         place = min(_place(content, chance), len(found) - 1)
@@ -135,7 +133,6 @@ def changed_json(content: bytes, chance: Random) -> bytes:
 
 
 def changed_json_line(content: bytes, chance: Random) -> bytes:
-    """Return the content with one line of JSON changed."""
     lines = content.splitlines(keepends=True) or [b""]
     place = chance.randrange(len(lines))
     lines[place] = changed_json(lines[place], chance).strip() + b"\n"

@@ -91,7 +91,6 @@ _TYPES = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, b
 
 
 def changed_zip(content: bytes, chance: Random) -> bytes:
-    """Return a zip with a changed member, name or list of members."""
     with zipfile.ZipFile(io.BytesIO(content)) as old:
         members = [(info, old.read(info)) for info in old.infolist()]
     image, chosen = io.BytesIO(), chance.choice(members)[0]
@@ -118,7 +117,6 @@ def changed_zip(content: bytes, chance: Random) -> bytes:
 
 
 def changed_tar(content: bytes, chance: Random) -> bytes:
-    """Return a tar with other kinds and names of members, or a compressed tar."""
     image = io.BytesIO()
     with (
         tarfile.open(fileobj=io.BytesIO(content)) as old,
@@ -135,12 +133,10 @@ def changed_tar(content: bytes, chance: Random) -> bytes:
 
 
 def changed_gzip(content: bytes, chance: Random) -> bytes:
-    """Change the content before compression."""
     return gzip.compress(flipped(gzip.decompress(content), chance))
 
 
 def changed_records(content: bytes, chance: Random) -> bytes:
-    """Change the payload or the length of a TensorFlow record."""
     payloads, start = [], 0
     while start + 16 <= len(content) and len(payloads) < 100:
         (length,) = struct.unpack_from("<Q", content, start)
@@ -157,7 +153,6 @@ def changed_records(content: bytes, chance: Random) -> bytes:
 
 
 def changed_png(content: bytes, chance: Random) -> bytes:
-    """Change, remove or add a chunk of an image."""
     chunks, start = [], 8
     while start + 12 <= len(content):
         (length,) = struct.unpack_from(">I", content, start)

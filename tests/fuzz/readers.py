@@ -47,7 +47,7 @@ from harness.torch_import.translate import translate
 from tests.fuzz import samples
 from tests.fuzz.bounded import Reader, main
 
-REFERENCE = "tiny/model_configs.json"
+REFERENCE, CODE = "tiny/model_configs.json", "folder/complexity.py"
 
 
 def _submission(directory: Path) -> None:
@@ -57,10 +57,6 @@ def _submission(directory: Path) -> None:
         answer.seek(len(READY))
         write_answer(inspect(read, str(path)), answer)
         parse_answer(answer.getvalue())
-
-
-def _flaw(directory: Path) -> object:
-    return find_flaw((directory / "folder/complexity.py").read_bytes())
 
 
 def _weights(directory: Path) -> None:
@@ -133,16 +129,13 @@ def _merge(directory: Path) -> object:
 
 
 def _writing(directory: Path) -> None:
-    """Open a database as a run does, and write to it."""
     with Records(str(directory / "results.db")) as records, Claims(records) as claims:
         claims.take(["k"])
 
 
 def _predictions(directory: Path) -> object:
-    return read_predictions(
-        directory / "values",
-        {name: read_reference(path) for name, path in TaskDirectory(directory / "tasks").references().items()},
-    )
+    references = TaskDirectory(directory / "tasks").references()
+    return read_predictions(directory / "values", {name: read_reference(path) for name, path in references.items()})
 
 
 def _result(directory: Path) -> object:
@@ -150,18 +143,10 @@ def _result(directory: Path) -> object:
     return read_result(directory / "output")
 
 
-def _export(directory: Path) -> object:
-    return read_records(directory / "mine.zip", samples.MINE, samples.settings(), {})
-
-
-def _report(directory: Path) -> object:
-    return ChangeReport.parse((directory / "report.json").read_bytes())
-
-
 #: Name -> reader. A name begins with the kind of sample.
 READERS = {
     "submission": Reader(samples.submission, _submission),
-    "submission: flaw": Reader(samples.submission, _flaw, "folder/*.py"),
+    "submission: flaw": Reader(samples.submission, lambda at: find_flaw((at / CODE).read_bytes()), CODE),
     "task: config": Reader(samples.task, lambda at: read_architecture(at / "tiny/model_0"), "tiny/model_0/config.json"),
     "task: weights": Reader(samples.task, _weights, "tiny/model_0/*"),
     "task: shards": Reader(samples.task, _shards, "tiny/dataset_1/train/*"),
@@ -194,8 +179,12 @@ READERS = {
     "results: run": Reader(samples.database, _writing, "results.db"),
     "predictions": Reader(samples.predictions, _predictions, "values/*"),
     "result of a platform": Reader(samples.results, _result, "**/*"),
-    "export of a platform": Reader(samples.results, _export, "mine.zip"),
-    "report of a change": Reader(samples.report, _report, errors=(ReportError,)),
+    "export of a platform": Reader(
+        samples.results, lambda at: read_records(at / "mine.zip", samples.MINE, samples.settings(), {}), "mine.zip"
+    ),
+    "report of a change": Reader(
+        samples.report, lambda at: ChangeReport.parse((at / "report.json").read_bytes()), errors=(ReportError,)
+    ),
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import shutil
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -18,9 +19,10 @@ from harness.records import Records
 from harness.site import write_site
 from harness.submission import Submission
 from tests.board.board_examples import references, rows
+from tests.ci.repositories import MEASURE
 from tests.ci.test_comments import REPORT
 from tests.fetch.archives import make_archive
-from tests.importer.keras_files import hdf5, network, weights_of, write_keras, write_table
+from tests.importer.keras_files import dense, hdf5, network, weights_of, write_keras, write_table
 from tests.records.evaluation_rows import evaluation, request
 from tests.site.site_examples import make as make_site
 from tests.throwaway import make_task, write_json
@@ -78,57 +80,44 @@ tasks = ["tiny"]
 
 
 def submission(directory: Path) -> None:
-    """Write a submission as a zip, and as a folder with metadata."""
     (directory / "folder").mkdir()
-    (directory / "folder/metadata").write_text(METADATA)
-    (directory / "folder/complexity.py").write_text(
-        "import numpy as np\n\ndef complexity(model, dataset):\n    return 1.0\n"
-    )
     with zipfile.ZipFile(directory / "submission.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in (directory / "folder").iterdir():
-            archive.write(file, file.name)
+        for name, text in (("metadata", METADATA), ("complexity.py", f"import numpy as np\n\n{MEASURE.format('1.0')}")):
+            (directory / "folder" / name).write_text(text)
+            archive.writestr(name, text)
 
 
 def task(directory: Path) -> None:
     """Write a task with the files that mark it as hidden, list its contents and state its origin."""
     make_task(directory, n_models=2, hidden=True, n_shards=1, n_train=6, n_test=3)
-    tiny = directory / "tiny"
-    write_json(
-        tiny / "contents.json", {"models": {"model_0": "0" * 64, "model_1": "1" * 64}, "data": "2" * 64, "n_test": 9}
-    )
-    files = {"model_0/config.json": {"size": 1, "crc32": 2, "sha256": "0" * 64}}
-    write_json(
-        tiny / "fetched.json",
-        {
-            "source": "a/b", "url": "http://x", "length": 1, "etag": None, "directory_sha256": "0", "models": 1,
-            "models_in_archive": 2, "reference_sha256": "0", "files": files,
-        },
-    )  # fmt: skip
+    found = {"models": {"model_0": "0" * 64, "model_1": "1" * 64}, "data": "2" * 64, "n_test": 9}
+    origin = {
+        "source": "a/b", "url": "http://x", "length": 1, "etag": None, "directory_sha256": "0", "models": 1,
+        "models_in_archive": 2, "reference_sha256": "0",
+        "files": {"model_0/config.json": {"size": 1, "crc32": 2, "sha256": "0" * 64}},
+    }  # fmt: skip
+    for name, content in (("contents", found), ("fetched", origin)):
+        write_json(directory / f"tiny/{name}.json", content)
 
 
 def keras_graph(directory: Path) -> None:
     """Write the architecture of a functional model with a branch, in Keras' own JSON."""
-    linear = {"activation": "linear", "use_bias": True}
     layers = [
-        _layer("in", "InputLayer", [], batch_shape=[None, 4]),
-        _layer("a", "Dense", ["in"], units=4, **linear), _layer("b", "Dense", ["in"], units=4, **linear),
-        _layer("sum", "Add", ["a", "b"]), _layer("out", "Dense", ["sum"], units=3, **linear),
+        _layer("in", [], {"class_name": "InputLayer", "config": {"batch_shape": [None, 4]}}),
+        _layer("a", ["in"], dense(4)), _layer("b", ["in"], dense(4)),
+        _layer("sum", ["a", "b"], {"class_name": "Add", "config": {}}), _layer("out", ["sum"], dense(3)),
     ]  # fmt: skip
     config = {"name": "f", "layers": layers, "input_layers": [["in", 0, 0]], "output_layers": [["out", 0, 0]]}
     model = {"module": "keras", "class_name": "Functional", "config": config, "registered_name": "Functional"}
     write_json(directory / "config.json", model)
 
 
-def _layer(name: str, kind: str, inputs: list[str], **config: object) -> dict[str, object]:
-    tensors = [
-        {"class_name": "__keras_tensor__", "config": {"shape": [None, 4], "keras_history": [one, 0, 0]}}
-        for one in inputs
-    ]
+def _layer(name: str, inputs: list[str], layer: Any) -> dict[str, object]:
+    histories = [{"shape": [None, 4], "keras_history": [one, 0, 0]} for one in inputs]
+    tensors = [{"class_name": "__keras_tensor__", "config": one} for one in histories]
     nodes = [{"args": [tensors] if len(inputs) > 1 else tensors, "kwargs": {}}] if inputs else []
-    return {
-        "module": "keras.layers", "class_name": kind, "config": {"name": name, **config}, "registered_name": None,
-        "name": name, "inbound_nodes": nodes,
-    }  # fmt: skip
+    named = {"name": name, "inbound_nodes": nodes, "config": {"name": name, **layer["config"]}}
+    return {"module": "keras.layers", "registered_name": None, **layer, **named}
 
 
 def models(directory: Path) -> None:
@@ -158,7 +147,6 @@ def models(directory: Path) -> None:
 
 
 def exported(directory: Path) -> None:
-    """Write a dense layer in the form of `torch.export.save`."""
     sizes = {"x": [2, 3, 2], "flatten": [2, 6], "linear": [2, 4]}
     tensors = {name: {"sizes": [{"as_int": size} for size in shape]} for name, shape in sizes.items()}
     weight = {
@@ -219,15 +207,13 @@ def recipes(directory: Path) -> None:
 
 
 def archives(directory: Path) -> None:
-    """Write archives of a task as zip and tar."""
     made = directory / "x"
     made.mkdir()
     make_archive(made / "tasks.zip", n_models=2, n_train=3, n_test=3, n_shards=1)
     (made / "tasks.zip").rename(directory / "tasks.zip")
-    with tarfile.open(directory / "tasks.tar", "w") as archive:
-        archive.add(made / "made", "made")
-    with tarfile.open(directory / "tasks.gz", "w:gz") as archive:
-        archive.add(made / "made", "made")
+    for name, mode in (("tasks.tar", "w"), ("tasks.gz", "w:gz")):
+        with tarfile.open(directory / name, mode) as archive:
+            archive.add(made / "made", "made")
     shutil.rmtree(made)
 
 
@@ -237,20 +223,15 @@ def site(directory: Path) -> None:
 
 
 def database(directory: Path) -> None:
-    """Write records of two submissions, and their task."""
     references(directory / "tasks")
-    made = [
-        *rows("mine"),
-        *rows("theirs", submission_digest="d2"),
-        evaluation(outcome=Outcome.CRASH, model="model_1", message="x", output_tail="y"),
-    ]
+    crash = evaluation(outcome=Outcome.CRASH, model="model_1", message="x", output_tail="y")
+    made = [*rows("mine"), *rows("theirs", submission_digest="d2"), crash]
     with Records(str(directory / "results.db")) as records:
         records.add(*made)
         records.ask([request(made[0]), request(made[8], team="The Seven")])
 
 
 def predictions(directory: Path) -> None:
-    """Write values of a task's models as a `.predict` file of the competition."""
     references(directory / "tasks")
     write_json(directory / "values/toy.predict", {f"model_{n}": n / 7 if n % 3 else "EXCEEDED" for n in range(8)})
 

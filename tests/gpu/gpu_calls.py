@@ -1,4 +1,4 @@
-"""Calls of the small submissions in tests/gpu/submissions on a tiny model, made with functions of the harness."""
+"""Steps about calls of the small submissions in tests/gpu/submissions: memory of GPU and host, several GPUs, kills."""
 
 import ctypes
 import os
@@ -10,11 +10,11 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from gpu_steps import Skip
+from gpu_steps import Skip, block, require, step, table
 
 from harness.errors import UserError
 from harness.gpus import Gpu, find_gpus
-from harness.outcome import CallResult
+from harness.outcome import CallResult, Outcome
 from harness.sandbox import KINDS, Call, Clock, Job, Kind, Limits, SandboxChoice, Staging
 from harness.sandbox.devices import search_path
 from harness.sandbox.selftest import CONTROL, trial_job
@@ -24,6 +24,16 @@ SUBMISSIONS = Path(__file__).parent / "submissions"
 
 #: The directory in which the steps leave files for each other.
 WORK = Path(os.environ.get("PGDL_GPU_WORK", "build/gpu/work"))
+
+
+#: GPU memory that a small call may use, in MiB: the context of CUDA takes some hundred.
+SMALL_MIB = 2048
+
+#: Host memory limit of the step about it, and of a small call that must stay below it, in bytes.
+HOST_LIMIT = 6 * 2**30
+
+#: Time limit of a call whose kernel does not end, in seconds.
+KERNEL_S = 6.0
 
 
 def require_gpu() -> Gpu:
@@ -44,7 +54,6 @@ def runtimes() -> list[str]:
 
 @cache
 def best_kind() -> str:
-    """Return the name of the kind of sandbox that `auto` chooses, or `none` if no sandbox works."""
     try:
         return SandboxChoice().kind(warn=lambda _: None).name
     except UserError:
@@ -79,20 +88,15 @@ def make_call(kind: Kind, job: Job, time_limit_s: float = 60.0, memory_bytes: fl
     return call.run(seed=0, clock=Clock(time_limit_s, f"the time limit of {time_limit_s:g} s"))
 
 
-#: Makes a call: submission, runtime, time limit in seconds (60), memory limit in bytes (the default).
-Caller = Callable[..., CallResult]
-
-
 @contextmanager
-def calls_on_gpu(*names: str) -> Iterator[Caller]:
-    """Prepare the best kind of sandbox for these runtimes; yield a function that makes calls on the first GPU."""
+def calls_on_gpu(*names: str) -> Iterator[Callable[..., CallResult]]:
+    """Prepare the best kind of sandbox for runtimes; yield a function that makes calls on the first GPU.
+
+    Its arguments are submission, runtime, time limit in seconds (60), and memory limit in bytes (the default).
+    """
     kind, gpu = KINDS[best_kind()](), require_gpu()
     with stage(kind, list(names), gpu) as staging:
-
-        def call(submission: str, runtime: str, *limits: float) -> CallResult:
-            return make_call(kind, make_job(staging, submission, runtime, gpu), *limits)
-
-        yield call
+        yield lambda submission, runtime, *limits: make_call(kind, make_job(staging, submission, runtime, gpu), *limits)
 
 
 def describe(result: CallResult) -> str:
@@ -101,28 +105,29 @@ def describe(result: CallResult) -> str:
     return " ".join([*filter(None, words), f"({result.environment.get('device', 'no device')})"])
 
 
+#: The driver's library for measurements.
+NVML = "libnvidia-ml.so.1"
+
+
 class _Memory(ctypes.Structure):
     _fields_ = [("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong)]
 
 
 def used_gpu_memory(gpu: Gpu) -> float:
     """Return the MiB of GPU memory in use by all processes, from the driver's NVML; skip the step without NVML."""
-    for name in ("libnvidia-ml.so.1", *(str(path / "libnvidia-ml.so.1") for path in search_path())):
+    for place in (None, *search_path()):
         try:
-            library = ctypes.CDLL(name)
+            library = ctypes.CDLL(str(place / NVML) if place else NVML)
             break
         except OSError:
             continue
     else:
-        raise Skip("libnvidia-ml.so.1 is missing, so GPU memory cannot be measured from outside")
+        raise Skip(f"{NVML} is missing, so GPU memory cannot be measured from outside")
     handle, memory = ctypes.c_void_p(), _Memory()
-    for code in (
-        library.nvmlInit_v2(),
-        library.nvmlDeviceGetHandleByUUID(gpu.uuid.encode(), ctypes.byref(handle)),
-        library.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)),
-    ):
-        if code != 0:
-            raise RuntimeError(f"NVML: error {code}")
+    code = library.nvmlInit_v2()
+    code = code or library.nvmlDeviceGetHandleByUUID(gpu.uuid.encode(), ctypes.byref(handle))
+    code = code or library.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory))
+    require(code == 0, f"NVML: error {code}")
     return float(memory.used) / 2**20
 
 
@@ -132,3 +137,87 @@ def wait_for_memory(gpu: Gpu, before: float, patience_s: float = 10.0) -> tuple[
     while (used := used_gpu_memory(gpu)) > before + 64 and time.monotonic() - begin < patience_s:
         time.sleep(0.05)
     return used, time.monotonic() - begin
+
+
+@step("GPU memory of a small call", 90)
+def growth() -> str:
+    """Measure how much GPU memory a small call uses: a framework must not claim all of the GPU's memory."""
+    require_gpu()
+    with calls_on_gpu(*runtimes()) as call:
+        rows = [(runtime, call("small_call", runtime)) for runtime in runtimes()]
+    print(table(("runtime", "result", "printed"), [(name, describe(one), one.output_tail) for name, one in rows]))
+    for name, one in rows:
+        small = one.outcome is Outcome.OK and one.value is not None and one.value <= SMALL_MIB
+        require(small, f"{name}: {describe(one)}, at most {SMALL_MIB} MiB expected")
+    return ", ".join(f"{name} {one.value:.0f} MiB" for name, one in rows)
+
+
+@step("host memory limit", 120)
+def host_limit() -> str:
+    """With a limit below CUDA's address space, a small call must succeed, and a greedy call end with MEMORY."""
+    require_gpu()
+    rows = []
+    with calls_on_gpu(*runtimes()) as call:
+        for runtime in runtimes():
+            for submission, expected in (("small_call", Outcome.OK), ("host_memory", Outcome.MEMORY)):
+                rows.append((runtime, submission, expected, call(submission, runtime, 60.0, HOST_LIMIT)))
+    print(table(
+        ("runtime", "call", "expected", "result", "peak MiB", "printed"),
+        [(a, b, c, describe(one), one.peak_memory_bytes >> 20, one.output_tail) for a, b, c, one in rows],
+    ))  # fmt: skip
+    require(all(one.outcome is expected for _, _, expected, one in rows), "another outcome than expected")
+    return f"limit {HOST_LIMIT >> 20} MiB: small calls pass, greedy ones end with MEMORY"
+
+
+@step("one GPU of several", 60)
+def one_of_several() -> str:
+    """Give a call the last of several GPUs; it must see no other."""
+    require_gpu()
+    gpus = find_gpus()
+    kind, runtime = KINDS[best_kind()](), runtimes()[0]
+    if not kind.is_sandbox:
+        raise Skip("no sandbox works here")
+    with stage(kind, [runtime], gpus[-1]) as staging:
+        result = make_call(kind, make_job(staging, "open_nodes", runtime, gpus[-1]))
+    print(block(result.output_tail))
+    require(result.value == 1.0, f"{describe(result)}, 1 expected")
+    if len(gpus) == 1:
+        raise Skip("this machine has one GPU, which a call can open; nothing is seen of others")
+    return f"of {len(gpus)} GPUs a call can open its own alone"
+
+
+@step("a kill in the middle of a kernel", 120)
+def kill() -> str:
+    """Let calls time out while a kernel runs; the GPU's memory must be free soon after."""
+    gpu = require_gpu()
+    rows, slow = [], []
+    with calls_on_gpu(*runtimes()) as call:
+        for runtime in runtimes():
+            before = used_gpu_memory(gpu)
+            result = call("long_kernel", runtime, KERNEL_S)
+            after, waited = wait_for_memory(gpu, before)
+            late = result.call_wall_s - KERNEL_S
+            rows.append((runtime, describe(result), result.output_tail, f"{late:.2f}", before, after, f"{waited:.1f}"))
+            if result.outcome is not Outcome.TIMEOUT or result.survived_kill or after > before + 64:
+                slow.append(runtime)
+    titles = ("runtime", "result", "printed", "s late", "MiB in use before", "and after", "s until free")
+    print(table(titles, rows))
+    require(not slow, f"not ended by the clock, or memory was not freed: {', '.join(slow)}")
+    return "; ".join(f"{row[0]}: ended {row[3]} s late, memory free after {row[6]} s" for row in rows)
+
+
+@step("traces in GPU memory", 150)
+def traces() -> str:
+    """Let one call fill the GPU's memory with a pattern and end, and the next call search for the pattern."""
+    gpu = require_gpu()
+    runtime = runtimes()[0]
+    before = used_gpu_memory(gpu)
+    with calls_on_gpu(runtime) as call:
+        filled = call("fill_memory", runtime)
+        wait_for_memory(gpu, before)
+        found = call("find_pattern", runtime, 100.0)
+    calls = (("fills", filled), ("looks", found))
+    print(table(("call", "result", "printed"), [(name, describe(one), one.output_tail) for name, one in calls]))
+    require(filled.outcome is found.outcome is Outcome.OK, "a call failed")
+    require(found.value == 0.0, f"{found.value} words of the earlier call were found")
+    return f"{(filled.value or 0) / 2**30:.1f} GiB filled; the next call: {found.output_tail.strip()}"

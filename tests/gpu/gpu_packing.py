@@ -20,7 +20,7 @@ ASSUMED = (
     "opt-einsum", "scipy", "setuptools", "sympy", "torch", "typing-extensions",
 )  # fmt: skip
 
-#: Dependencies of this project that doctor, check, run and score do not import (tests/gpu/test_gpu_packing.py): the
+#: Dependencies of this project that doctor, check, run and score do not import (tests/gpu/test_gpu_checks.py): the
 #: site, plots, parquet, recipes, and a library for measures of 2020.
 LEFT_OUT = frozenset({"jinja2", "matplotlib", "pgdl-harness", "pydantic", "scikit-learn", "tqdm"})
 
@@ -31,7 +31,6 @@ DEBS = ("bubblewrap", "libcap2", "libselinux1", "libpcre2-8-0", "libseccomp2")
 
 
 def canonical(name: str) -> str:
-    """Return a package's name as indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -45,7 +44,6 @@ def read_freeze(text: str) -> dict[str, str]:
 
 
 def needed(pyproject: str) -> list[str]:
-    """Return the project's dependencies that the checks import."""
     project = tomllib.loads(pyproject)["project"]
     dependencies: list[str] = project["dependencies"] + project["optional-dependencies"]["run"]
     return [one for one in dependencies if canonical(re.match(r"[A-Za-z0-9._-]+", one)[0]) not in LEFT_OUT]  # type: ignore[index]
@@ -59,7 +57,6 @@ def missing(report: str, present: Iterable[str]) -> list[str]:
 
 
 def check_size(directory: Path, most: int = MOST_BYTES) -> int:
-    """Return the total bytes of all files; exit if they are too many."""
     sizes = {file: file.stat().st_size for file in directory.rglob("*") if file.is_file()}
     total = sum(sizes.values())
     if total > most:
@@ -70,7 +67,6 @@ def check_size(directory: Path, most: int = MOST_BYTES) -> int:
 
 
 def pip(*arguments: str | Path) -> str:
-    """Run pip; its warnings and errors go to the terminal."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, arguments)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 

@@ -29,8 +29,7 @@ HARNESS = "lab/pgdl-harness"
 BROKEN = "def complexity(model, dataset):\n    raise KeyError('no such layer')\n"
 
 
-def steps_of(workflow):
-    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+OWN = [step for workflow in (LEADERBOARD, COMMENT) for job in workflow["jobs"].values() for step in job["steps"]]
 
 
 def step_named(start):
@@ -38,41 +37,30 @@ def step_named(start):
     return step
 
 
-def test_no_text_of_an_event_is_part_of_a_script():
-    """GitHub replaces expressions before the shell reads the script, so a branch's name could be a command."""
-    own = [step["run"] for step in [*STEPS, *steps_of(LEADERBOARD), *steps_of(COMMENT)] if "run" in step]
-    assert len(own) == 7
-    assert [script for script in own if "${{" in script] == []
-
-
 def test_only_actions_of_github_and_python_are_used_each_at_the_commit_of_one_version():
     """A tag or a branch can be moved to other code."""
     files = (ROOT / ".github").rglob("*.yml")
     used = {line for file in files for line in re.findall(r"uses: (.*)", file.read_text())}
     used.remove("./.github/actions/leaderboard")
-    found = [
-        re.fullmatch(r"((?:actions|pypa)/[a-z-]+)[a-z/-]*@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)(, .*)?", one)
-        for one in used
-    ]
+    wanted = re.compile(r"((?:actions|pypa)/[a-z-]+)[a-z/-]*@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)(, .*)?")
+    found = [wanted.fullmatch(one) for one in used]
     assert all(found), sorted(used)
     commits = {one.group(1, 2, 3) for one in found}
     assert len({name for name, *_ in commits}) == len(commits)
 
 
-def test_a_job_for_a_pull_request_may_only_read_and_has_no_secret():
+def test_a_job_for_a_pull_request_may_only_read_has_no_secret_and_neither_checks_out_nor_runs_text_of_it():
+    """GitHub replaces expressions before the shell reads a script, so a branch's name could be a command."""
+    scripts = [step["run"] for step in [*STEPS, *OWN] if "run" in step]
+    assert (len(scripts), [script for script in scripts if "${{" in script]) == (7, [])
     assert set(LEADERBOARD[EVENTS]) == {"pull_request", "push", "workflow_dispatch"}
     assert LEADERBOARD["permissions"] == {"contents": "read"}
     assert "permissions" not in LEADERBOARD["jobs"]["evaluate"]
     text = (ROOT / ".github/workflows/leaderboard.yml").read_text() + json.dumps(ACTION)
     assert "secrets." not in text
-    assert [step.get("name") for step in STEPS if "TOKEN" in step.get("env", {})] == [
-        "Fetch the change, as objects only"
-    ]
-
-
-def test_nothing_of_a_pull_request_is_checked_out():
-    steps = [*STEPS, *steps_of(LEADERBOARD), *steps_of(COMMENT)]
-    checkouts = [step["with"] for step in steps if step.get("uses", "").startswith("actions/checkout")]
+    with_token = [step.get("name") for step in STEPS if "TOKEN" in step.get("env", {})]
+    assert with_token == ["Fetch the change, as objects only"]
+    checkouts = [one["with"] for one in [*STEPS, *OWN] if one.get("uses", "").startswith("actions/checkout")]
     assert [checkout["persist-credentials"] for checkout in checkouts] == [False, False]
     assert checkouts[0].get("ref") in (None, "${{ github.event.pull_request.base.sha || github.sha }}")
     assert all("head" not in checkout.get("ref", "") for checkout in checkouts)
@@ -82,20 +70,15 @@ def test_what_may_write_runs_nothing_of_a_pull_request():
     assert set(COMMENT[EVENTS]) == {"workflow_run"}
     assert COMMENT[EVENTS]["workflow_run"]["workflows"] == [LEADERBOARD["name"]]
     assert COMMENT["permissions"] == {}
-    _, post = steps_of(COMMENT)
-    assert post["run"] == "python3 -m harness.ci.post"
+    assert OWN[-1]["run"] == "python3 -m harness.ci.post"
     publish = LEADERBOARD["jobs"]["publish"]
     assert publish["if"].startswith("!cancelled() && github.event_name != 'pull_request' && ")
     assert not any("run" in step or "checkout" in step["uses"] for step in publish["steps"])
 
 
-def test_the_comment_finds_the_report_of_the_job():
-    keep = step_named("Keep the report")
-    assert keep["with"]["name"] == ARTIFACT
-    assert keep["with"]["path"].endswith(f"/{FILE}")
-
-
-def test_records_are_kept_whatever_happens():
+def test_the_comment_finds_the_report_of_the_job_and_records_are_kept_whatever_happens():
+    keep = step_named("Keep the report")["with"]
+    assert (keep["name"], keep["path"].rpartition("/")[2]) == (ARTIFACT, FILE)
     of_branch, of_pull, save = (
         step for step in STEPS if step.get("uses", "").startswith("actions/cache/") and "records" in step["with"]["key"]
     )
@@ -125,15 +108,18 @@ def test_a_fresh_repository_gets_a_published_board_and_comments(tmp_path):
     main = origin.git("rev-parse", "main")
     of_main = {"repository": "who/what", "ref_name": "main", "sha": main}
     jobs = runner.run(leaderboard, "push", **of_main)
-    assert {name: job.failed for name, job in jobs.items()} == {"evaluate": False, "publish": False}, jobs[
-        "evaluate"
-    ].output
+    assert not any(job.failed for job in jobs.values()), jobs["evaluate"].output
+    assert list(jobs) == ["evaluate", "publish"]
     board = json.loads((runner.artifacts["leaderboard"] / "leaderboard.json").read_text())
     assert {"mean_margin", "vc_dim"} < {row["submission"] for row in board["rows"]}
     assert runner.pages is not None
     assert (runner.pages / "index.html").is_file()
 
-    head = pull_request(origin, BROKEN)
+    origin.git("checkout", "--quiet", "-b", "change")
+    (origin.directory / "submissions/broken.py").write_text(BROKEN)
+    origin.git("add", ".")
+    origin.git("commit", "--quiet", "-m", "a submission")
+    head = origin.git("rev-parse", "HEAD")
     change = {"number": 7, "pull_request": {"number": 7, "base": {"sha": main}, "head": {"sha": head}}}
     jobs = runner.run(leaderboard, "pull_request", event=change, base_ref="main", repository="who/what")
     assert list(jobs) == ["evaluate"], "nothing of a pull request is published"
@@ -147,23 +133,10 @@ def test_a_fresh_repository_gets_a_published_board_and_comments(tmp_path):
         jobs = runner.run(comment, "workflow_run", event={"workflow_run": ended}, **of_main)
     assert jobs["comment"].output == "commented on: 7\n"
     (posted,) = [one["body"] for one in github.comments]
-    for text in (
-        "- `broken: does not pass",
-        "KeyError: 'no such layer'",
-        "/who/what/actions/runs/77)",
-        "board.example",
-    ):
+    of_job = "/who/what/actions/runs/77)"
+    for text in ("- `broken: does not pass", "KeyError: 'no such layer'", of_job, "board.example"):
         assert text in posted
     assert comment[EVENTS]["workflow_run"]["workflows"] == [leaderboard["name"]]
-
-
-def pull_request(origin, code):
-    """Commit a submission on a branch, and return the commit."""
-    origin.git("checkout", "--quiet", "-b", "change")
-    (origin.directory / "submissions/broken.py").write_text(code)
-    origin.git("add", ".")
-    origin.git("commit", "--quiet", "-m", "a submission")
-    return origin.git("rev-parse", "HEAD")
 
 
 @pytest.mark.rest
@@ -179,9 +152,14 @@ def test_tasks_of_a_repository_can_be_downloaded(tmp_path):
     records.mkdir()
     with Records(str(records / "results.db")) as earlier:
         earlier.add(evaluation(submission="earlier"))
-    url, sha256 = archive_of_tasks(tmp_path)
-    given = {"head": head, "base": base, "submissions": "measures", "tasks": "tasks", "tasks-url": url}
-    given |= {"tasks-sha256": sha256, "options": "--at-most 1  --min-score 0", "measures": "vc_dim"}
+    make_task(tmp_path / "competition", layout="full", n_models=4)
+    archive = Path(shutil.make_archive(str(tmp_path / "tasks"), "gztar", tmp_path / "competition"))
+    given = {"head": head, "base": base, "submissions": "measures", "tasks": "tasks", "tasks-url": archive.as_uri()}
+    given |= {
+        "tasks-sha256": hashlib.sha256(archive.read_bytes()).hexdigest(),
+        "options": "--at-most 1  --min-score 0",
+        "measures": "vc_dim",
+    }
     checkout = {"uses": "actions/checkout@v6", "with": {"ref": base, "persist-credentials": False}}
     action = {"uses": f"{HARNESS}/.github/actions/leaderboard@v1", "with": given}
     workflow = {EVENTS: ["pull_request"], "jobs": {"evaluate": {"steps": [checkout, action]}}}
@@ -219,10 +197,3 @@ def test_pytorch_is_installed_for_processors_and_packages_are_kept(tmp_path):
     kept = step_named("Restore the packages")["with"]
     assert kept["path"] == "${{ steps.pip.outputs.directory }}"
     assert kept["key"].endswith("-${{ inputs.extras }}-${{ steps.pip.outputs.versions }}")
-
-
-def archive_of_tasks(directory):
-    """Write an archive of a competition; return its address and digest."""
-    make_task(directory / "competition", layout="full")
-    file = Path(shutil.make_archive(str(directory / "tasks"), "gztar", directory / "competition"))
-    return file.as_uri(), hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,6 +1,7 @@
 """Tests of the commands of `make`, and of the setup of an environment on an empty machine."""
 
 import os
+import shutil
 import sys
 
 import pytest
@@ -12,8 +13,9 @@ PYTEST = "python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --duratio
 CHECKS = [*STYLE, f"{PYTEST} -m not full and not rest"]
 
 
-def installed(machine):
-    """Give the machine a current .venv in which the sandbox works; return the .venv."""
+@pytest.fixture
+def venv(machine):
+    """A current .venv on the machine, in which the sandbox works."""
     venv = machine.checkout / ".venv"
     for program in ("ruff", "mypy", "python", "pgdl"):
         machine.add(program, directory=venv / "bin")
@@ -30,8 +32,7 @@ def test_make_alone_lists_the_targets(machine):
     assert [line.split()[1] for line in listed] == phony.split()[1:]
 
 
-def test_demo_runs_baselines_and_writes_the_board(machine):
-    venv = installed(machine)
+def test_demo_runs_baselines_and_writes_the_board(machine, venv):
     assert machine.run("make", "demo").returncode == 0
     probe, run, board, verify = machine.calls()
     assert probe == "python -m harness.sandbox"
@@ -52,8 +53,7 @@ def test_demo_runs_baselines_and_writes_the_board(machine):
     assert "WITHOUT A SANDBOX" in ended.stderr
 
 
-def test_pictures_are_drawn_from_a_board_and_a_comparison(machine):
-    venv = installed(machine)
+def test_pictures_are_drawn_from_a_board_and_a_comparison(machine, venv):
     (machine.checkout / "docs").mkdir()
     machine.add("pgdl", "echo printed; mkdir -p build/demo; touch build/demo/comparison.svg", directory=venv / "bin")
     machine.add("python", "cat", directory=venv / "bin")
@@ -77,32 +77,26 @@ def test_pictures_are_drawn_from_a_board_and_a_comparison(machine):
     ],
     ids=["the probe itself", "a call", "a check"],
 )
-def test_what_fails_stops_the_target(machine, target, program, message, last):
-    machine.add(program, f"echo '{message}'; exit 1", directory=installed(machine) / "bin")
+def test_what_fails_stops_the_target(machine, venv, target, program, message, last):
+    machine.add(program, f"echo '{message}'; exit 1", directory=venv / "bin")
     ended = machine.run("make", target)
-    assert ended.returncode != 0
-    assert message in ended.stdout + ended.stderr
+    assert (ended.returncode != 0, message in ended.stdout + ended.stderr) == (True, True)
     assert machine.calls()[-1].startswith(last)
 
 
-@pytest.mark.parametrize(
-    ("target", "calls"),
-    [
-        ("test", CHECKS),
-        ("lint", [*STYLE, "mypy "]),
-        ("bench", ["python -m pytest tests/benchmarks -o addopts="]),
-        ("test-rest", [f"{PYTEST} -m rest and not full"]),
-    ],
-)
-def test_checks_are_made_in_their_order(machine, target, calls):
-    installed(machine)
+def test_checks_are_made_in_their_order(machine, venv):
     machine.add("initdb")  # of PostgreSQL, which the rest needs
-    assert machine.run("make", "-j4", target).returncode == 0
-    assert machine.calls() == calls
+    for target, calls in {
+        "test": CHECKS,
+        "lint": [*STYLE, "mypy "],
+        "bench": ["python -m pytest tests/benchmarks -o addopts="],
+        "test-rest": [f"{PYTEST} -m rest and not full"],
+    }.items():
+        assert machine.run("make", "-j4", target).returncode == 0
+        assert machine.calls() == calls
 
 
-def test_setup_is_done_once_and_again_when_it_failed_or_what_is_installed_changes(machine):
-    venv = installed(machine)
+def test_setup_is_done_once_and_again_when_it_failed_or_what_is_installed_changes(machine, venv):
     (venv / ".installed").unlink()
     machine.add("setup", "exit 1", directory=machine.checkout / ".ci")
     for _ in range(2):
@@ -121,8 +115,8 @@ def test_setup_is_done_once_and_again_when_it_failed_or_what_is_installed_change
         assert machine.calls() == []
 
 
-def test_the_demo_installs_one_framework_unless_all_are_there_and_only_the_documentation_its_tool(machine):
-    venv, extras = installed(machine), machine.checkout / "extras"
+def test_the_demo_installs_one_framework_unless_all_are_there_and_only_the_documentation_its_tool(machine, venv):
+    extras = machine.checkout / "extras"
     machine.add("setup", 'echo "$EXTRAS" >> extras', directory=machine.checkout / ".ci")
     (venv / ".tensorflow").unlink()
     machine.run("make", "demo")
@@ -144,8 +138,7 @@ def test_the_demo_installs_one_framework_unless_all_are_there_and_only_the_docum
     assert machine.calls() == ["setup .venv", "python -m sphinx -W --keep-going -q -c docs . build/docs"]
 
 
-def test_clean_keeps_the_environment_and_the_sources(machine):
-    venv = installed(machine)
+def test_clean_keeps_the_environment_and_the_sources(machine, venv):
     for folder in ("build/demo", "harness/__pycache__", ".venv/lib/__pycache__", "pgdl_harness.egg-info"):
         (machine.checkout / folder).mkdir(parents=True)
     assert machine.run("make", "clean").returncode == 0
@@ -176,14 +169,11 @@ esac
 """
 
 
-def pretending(version):
-    """Return the script of a Python that reports another version."""
-    return f'exec {sys.executable} -c "import sys; sys.version_info = {version}; $2"'
-
-
 @pytest.mark.parametrize("manager", MANAGERS)
 def test_packages_are_installed_or_the_command_is_told(machine, manager):
     """Root installs, and so do users whose sudo asks for no password. For other users, the command is printed."""
+    ended = machine.run(".ci/install", "bubblewrap")  # without a known package manager
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
     machine.add(manager)
     machine.add("true")
     machine.add("id", ORDINARY_USER)
@@ -200,50 +190,30 @@ def test_packages_are_installed_or_the_command_is_told(machine, manager):
         machine.add("id", user)
         assert machine.run(".ci/install", "bubblewrap").returncode == 0
         assert machine.calls()[-1] == MANAGERS[manager]
-
-
-def test_an_installation_that_fails_is_not_silent(machine):
-    ended = machine.run(".ci/install", "bubblewrap")  # without a known package manager
-    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
-    machine.add("apt-get", "echo 'E: Unable to locate package' >&2; exit 100")
-    machine.add("id", ROOT_USER)
+    machine.add(manager, "echo 'E: Unable to locate package' >&2; exit 100")
     ended = machine.run(".ci/install", "bubblewrap")
-    assert ended.returncode == 1
-    assert "E: Unable to locate package" in ended.stderr
-    assert ended.stderr.endswith("then try: apt-get install bubblewrap\n")
+    assert (ended.returncode, "E: Unable to locate package" in ended.stderr) == (1, True)
+    assert ended.stderr.endswith(f"then try: {manager} {verb} bubblewrap\n")
 
 
-def test_the_newest_python_that_fits_is_taken(machine):
+def test_the_newest_python_is_taken_that_has_wheels_of_tensorflow(machine):
+    for given in ([], ["python3.9"]):
+        ended = machine.run(".ci/find-python", *given)
+        assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
+        assert ended.stderr.startswith("python3.9: expected" if given else "expected")
+        assert "make PYTHON=" in ended.stderr
+    for minor, fits in {10: False, 11: True, 12: True, 13: True, 14: False}.items():
+        version = f"import sys; sys.version_info = (3, {minor}, 0, 'final', 0)"
+        machine.add("python3", f'exec {sys.executable} -c "{version}; $2"')
+        assert (machine.run(".ci/find-python").returncode == 0) is fits
     machine.add("python3", A_PYTHON)
     machine.add("python3.12", A_PYTHON)
     machine.add("python3.13", "echo 'pyenv: python3.13: command not found' >&2; exit 127")
     assert machine.run(".ci/find-python").stdout == "python3.12\n"
 
 
-def test_versions_that_have_wheels_of_tensorflow(machine):
-    for given in ([], ["python3.9"]):
-        ended = machine.run(".ci/find-python", *given)
-        assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
-        assert ended.stderr.startswith("python3.9: expected" if given else "expected")
-        assert "make PYTHON=" in ended.stderr
-    fits = {}
-    for minor in range(10, 15):
-        machine.add("python3", pretending((3, minor, 0, "final", 0)))
-        fits[minor] = machine.run(".ci/find-python").returncode == 0
-    assert fits == {10: False, 11: True, 12: True, 13: True, 14: False}
-
-
 def test_setup_makes_the_environment_at_the_tested_versions_and_keeps_one_that_works(machine):
-    machine.add("python3.11", MAKES_ENVIRONMENTS.format(without_ensurepip=0))
-    for made in (True, False):
-        assert machine.run(".ci/setup", ".venv").returncode == 0
-        *others, install, compilation = machine.calls()
-        assert any("-m venv" in call for call in others) is made
-        assert install.endswith("--no-compile -c constraints.txt -e .[dev,testbed,tensorflow,jax,torch]")
-        assert compilation.endswith("-m compileall -qq -j 0 .venv/lib")
-
-
-def test_setup_installs_the_part_of_python_that_debian_leaves_out_or_names_it(machine):
+    """It installs the part of Python that Debian leaves out, or names it."""
     machine.add("python3.11", MAKES_ENVIRONMENTS.format(without_ensurepip=1))
     machine.add("id", ORDINARY_USER)
     machine.add("apt-get")
@@ -254,16 +224,22 @@ def test_setup_installs_the_part_of_python_that_debian_leaves_out_or_names_it(ma
     machine.add("id", ROOT_USER)
     assert machine.run(".ci/setup", ".venv").returncode == 0
     assert any(call.endswith("--no-install-recommends python3.11-venv") for call in machine.calls())
+    shutil.rmtree(machine.checkout / ".venv")
+    machine.add("python3.11", MAKES_ENVIRONMENTS.format(without_ensurepip=0))
+    for made in (True, False):
+        assert machine.run(".ci/setup", ".venv").returncode == 0
+        *others, install, compilation = machine.calls()
+        assert any("-m venv" in call for call in others) is made
+        assert install.endswith("--no-compile -c constraints.txt -e .[dev,testbed,tensorflow,jax,torch]")
+        assert compilation.endswith("-m compileall -qq -j 0 .venv/lib")
 
 
 def test_continuous_integration_starts_from_nothing(machine):
     make = machine.programs / "make"
     machine.remove("make")
     machine.add("id", ROOT_USER)
-    machine.add(
-        "apt-get",
-        f'[ "$1" = update ] || {{ for name; do :; done; cp {machine.programs}/any "{machine.programs}/$name"; }}',
-    )
+    copy = f'for name; do :; done; cp {machine.programs}/any "{machine.programs}/$name"'
+    machine.add("apt-get", f'[ "$1" = update ] || {{ {copy}; }}')
     # The installed `make` only logs its call; the installed `python3` is this Python.
     machine.add("any", f'[ "${{0##*/}}" = make ] || {A_PYTHON}')
     ended = machine.run(".ci/run")

@@ -17,43 +17,35 @@ PICTURES = sorted((ROOT / "docs").glob("*.svg"))
 TEXT = "{http://www.w3.org/2000/svg}text"
 
 
-def row(rank, name, kind, score, digits, toys, standing=None, excess=None, p_value=None):
-    tasks = {
-        "digits": {"official": digits},
-        "toys & <more>": {"failed": "late"} if toys is None else {"official": toys},
-    }
-    return {
-        "rank": rank, "submission": name, "kind": kind, "score": score, "tasks": tasks, "standing": standing,
-        "excess": excess, "adjusted_p_value": p_value,
-    }  # fmt: skip
+DASH = "\N{EN DASH}"
+
+
+def row(rank, name, kind, score, digits, toys, **more):
+    late = {"failed": "late"} if toys is None else {"official": toys}
+    tasks = {"digits": {"official": digits}, "toys & <more>": late}
+    empty = {"standing": None, "excess": None, "adjusted_p_value": None}
+    return {"rank": rank, "submission": name, "kind": kind, "score": score, "tasks": tasks} | empty | more
 
 
 def spread(mean, deviation):
     return {"mean": mean, "deviation": deviation}
 
 
+STANDING = {"low": 5.0, "high": 15.0, "best_rank": 1, "worst_rank": 2}
 BOARD = {
     "rows": [
-        row(
-            1, "mine", "submission", 9.1, 8.0, 10.2, {"low": 5.0, "high": 15.0, "best_rank": 1, "worst_rank": 2},
-            1.75, 0.00001,
-        ),
+        row(1, "mine", "submission", 9.1, 8.0, 10.2, standing=STANDING, excess=1.75, adjusted_p_value=0.00001),
         row(2, "late", "baseline", 4.0, 4.0, None),
         row(None, "never", "baseline", None, None, None),
     ],
     "oracle": {"score": spread(20.714, 6.25), "tasks": {"digits": spread(22.12, 7), "toys & <more>": spread(19.3, 6)}},
     "hyperparameters": {"in_sample": {"score": 12.5, "tasks": {"digits": 15.5, "toys & <more>": 9.5}}},
-}  # fmt: skip
+}
 
 
 def ran(script, *arguments, given=""):
-    """Run a script of .ci, and return its output."""
     command = [sys.executable, ROOT / ".ci" / script, *arguments]
     return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
-
-
-def texts_of(picture):
-    return [element.text for element in ElementTree.fromstring(picture).iter(TEXT)]
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
@@ -65,21 +57,18 @@ def test_pictures_of_the_documents_stand_for_themselves_and_are_drawn_by_make(pi
     assert f"docs/{picture.name}" in (ROOT / "Makefile").read_text()
 
 
-def test_a_board_is_drawn_line_by_line():
+def test_a_board_is_drawn_line_by_line_with_marks_at_scores_and_lines_at_intervals():
     """Chance and the oracle are named where they are drawn."""
-    assert texts_of(ran("draw_board.py", given=json.dumps(BOARD))) == [
-        *("rank", "submission", "score", "digits", "toys & <more>"),
-        *("1", "mine", "9.1", "8.0", "10.2"),
-        *("2", "late", "baseline", "4.0", "4.0", "\N{EN DASH}"),
-        *("\N{EN DASH}", "never", "baseline", *["\N{EN DASH}"] * 3),
+
+    def drawn(**changes):
+        picture = ran("draw_board.py", given=json.dumps(BOARD | changes))
+        return picture, [element.text for element in ElementTree.fromstring(picture).iter(TEXT)]
+
+    picture, texts = drawn()
+    assert texts == [
+        *("rank", "submission", "score", "digits", "toys & <more>", "1", "mine", "9.1", "8.0", "10.2"),
+        *("2", "late", "baseline", "4.0", "4.0", DASH, DASH, "never", "baseline", DASH, DASH, DASH),
     ]
-    rows, oracle = [row | {"chance": 2.0} for row in BOARD["rows"]], BOARD["oracle"] | {"score": spread(8.0, 1.0)}
-    texts = texts_of(ran("draw_board.py", given=json.dumps(BOARD | {"rows": rows, "oracle": oracle})))
-    assert texts[5:7] == ["chance", "noisy oracle"]
-
-
-def test_marks_and_lines_are_at_scores_and_intervals():
-    picture = ran("draw_board.py", given=json.dumps(BOARD))
     found = re.findall(r'<g id="score-([^"]+)">\s*<path d="M ([\d.]+) ', picture)
     marks = {name: float(place) for name, place in found}
     found = re.findall(r'<g id="interval-([^"]+)">\s*<path d="M ([\d.]+) [\d.]+\s+L ([\d.]+) ', picture)
@@ -88,6 +77,9 @@ def test_marks_and_lines_are_at_scores_and_intervals():
     scale = (float(end) - float(start)) / (15.0 - 5.0)
     zero = float(start) - 5.0 * scale
     assert marks == pytest.approx({"mine": zero + 9.1 * scale, "late": zero + 4.0 * scale}, abs=0.2)
+    rows, oracle = [row | {"chance": 2.0} for row in BOARD["rows"]], BOARD["oracle"] | {"score": spread(8.0, 1.0)}
+    _, texts = drawn(rows=rows, oracle=oracle)
+    assert texts[5:7] == ["chance", "noisy oracle"]
 
 
 COMPARISON = """\
@@ -118,21 +110,17 @@ CORPORA = {
 }  # fmt: skip
 
 
-def page(tmp_path):
+def test_the_page_of_results(tmp_path):
     calls = ["submission,task,model,value", "never,digits_a,model_0,"]
     for measure, tasks in VALUES.items():
         calls += [f"{measure},{task},model_{n},{v}" for task, row in tasks.items() for n, v in enumerate(row)]
     for task in ("digits_a", "digits_b"):
         make_task(tmp_path / "tasks", name=task)
-    (tmp_path / "comparison.csv").write_text(COMPARISON)
-    (tmp_path / "calls.csv").write_text("\n".join(calls))
+    for name, content in (("comparison.csv", COMPARISON), ("calls.csv", "\n".join(calls))):
+        (tmp_path / name).write_text(content)
     (tmp_path / "corpora.json").write_text(json.dumps(CORPORA))
     files = [tmp_path / name for name in ("tasks", "comparison.csv", "calls.csv", "corpora.json", "table.csv")]
-    return ran("write_results.py", "page", *files)
-
-
-def test_the_page_of_results(tmp_path):
-    text = page(tmp_path)
+    text = ran("write_results.py", "page", *files)
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     # Measures that order models alike share a line. On b two seeds exchange two models, whose ranks 1 and 2 vary by 1/4
     # over models: all is random; on a nothing is.
@@ -147,18 +135,14 @@ def test_the_page_of_results(tmp_path):
         assert [*csv.reader(file)][:2] == cells
     assert "Measures without a value for some models: `reversed` (1)." in text
     words = " ".join(text.split())
-    found = re.search(
-        r"noise of 0.02, would score only (\S+) ± \S+ \((\S+) ± \S+ (\S+) ± \S+ on the tasks\): mean", words
-    )
+    score = r"(\S+) ± \S+"
+    found = re.search(rf"noise of 0.02, would score only {score} \({score} {score} on the tasks\): mean", words)
     total, *tasks = (float(number.strip(",)")) for number in found.groups())
     assert total == pytest.approx(sum(tasks) / 2, abs=0.1)
     assert 0 < total < 100
     # Ranks of the scores 3, 1.5, 1.5 here and 3, 1, 2 there; of the coefficients 3, 1.5, 1.5 on both sides.
     assert "over 3 measures, Spearman's rho is 0.87 for scores and 1.00 for Kendall's tau." in words
-
-
-def test_measures_that_draw_are_asked_for_with_another_seed():
-    names = ran("write_results.py", "seeds", "3").strip().split(",")
+    names = ran("write_results.py", "seeds", "3").strip().split(",")  # measures that draw, with another seed
     assert "mixup_error:seed=3" in names
     assert not [name for name in names if name.startswith("num_params")]
 
@@ -192,14 +176,11 @@ def test_scores_are_beside_those_of_the_demo_without_measures_that_refuse_a_netw
     (tmp_path / "results.csv").write_text(DEMO)
     text = ran("write_corpus.py", tmp_path / "scores.json", tmp_path / "results.csv")
     with_demo, among, _, *lines = text.splitlines()
+    of_scores, of_tau = "measures, Spearman's rho is", "for Kendall's tau."
     # Ranks of the mean scores 3, 2, 1 and 1, 2.5, 2.5; of the coefficients 3, 1, 2 and 3, 1.5, 1.5.
-    assert with_demo == (
-        "- Corpora and demo tasks: over 3 measures, Spearman's rho is -0.87 for scores and 0.87 for Kendall's tau."
-    )
+    assert with_demo == f"- Corpora and demo tasks: over 3 {of_scores} -0.87 for scores and 0.87 {of_tau}"
     # Ranks 4, 3, 2, 1 and 4, 3, 1, 2; 4, 1, 3, 2 and 4, 1, 2, 3.
-    assert among == (
-        "- images_a and images_b: over 4 measures, Spearman's rho is 0.80 for scores and 0.80 for Kendall's tau."
-    )
+    assert among == f"- images_a and images_b: over 4 {of_scores} 0.80 for scores and 0.80 {of_tau}"
     assert lines == [
         "| rank | measure | family | score | a | b | Kendall | score, demo | Kendall, demo |",
         "|---|---|---|---|---|---|---|---|---|",

@@ -39,19 +39,14 @@ class Runner:
         self.pages: Path | None = None
         self.environment: dict[str, str] = {}
         self._runs, self._programs, self._log = 0, directory / "bin", directory / "log"
-        for name in ("sudo", "python"):
-            self._add(name, f'echo "{name} $*" >> {self._log}')
-        self._add("pgdl", f'exec {sys.executable} -m pgdl "$@"')
-
-    def _add(self, name: str, script: str) -> None:
-        self._programs.mkdir(exist_ok=True)
-        path = self._programs / name
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
+        self._programs.mkdir()
+        logs = {name: f'echo "{name} $*" >> {self._log}' for name in ("sudo", "python")}
+        for name, script in {**logs, "pgdl": f'exec {sys.executable} -m pgdl "$@"'}.items():
+            (self._programs / name).write_text(f"#!/bin/sh\n{script}\n")
+            (self._programs / name).chmod(0o755)
 
     @property
     def log(self) -> list[str]:
-        """The calls of programs that would have changed the machine."""
         return self._log.read_text().splitlines()
 
     def run(self, workflow: Mapping[Any, Any], event_name: str, **github: Any) -> dict[str, "Job"]:
@@ -100,7 +95,6 @@ class Job:
         self.contexts = outer
 
     def step(self, step: Mapping[str, Any]) -> None:
-        """Run a step: a script or an action."""
         if "run" in step:
             self._script(step)
             return
@@ -150,15 +144,14 @@ class Job:
     def _setup_python(self, python_version: str) -> None:
         pass
 
-    def _cache(self, path: str, key: str, restore_keys: str = "") -> None:
-        self._cache_restore(path, key)
-
     def _cache_restore(self, path: str, key: str, restore_keys: str = "") -> None:
         prefixes = restore_keys.split()
         for known, folder in reversed(self.runner.cache.items()):
             if known == key or any(map(known.startswith, prefixes)):
                 shutil.copytree(folder, self.workspace / path, dirs_exist_ok=True)
                 return
+
+    _cache = _cache_restore
 
     def _cache_save(self, path: str, key: str) -> None:
         self.runner.keep(self.runner.cache, key, Path(path))
@@ -177,7 +170,6 @@ class Job:
         self.runner.pages = self.runner.artifacts["github-pages"]
 
     def holds(self, condition: str) -> bool:
-        """Return whether a step or job with this condition runs."""
         wanted = bool(self.value(condition)) if condition else True
         return wanted and (not self.failed or bool(STATUS.search(condition)))
 

@@ -43,7 +43,5 @@ def test_a_result_or_a_documented_error_comes_out(
     with capsys.disabled():
         print(f"\n{counts.total()} readings")
         for name in READERS:
-            print(
-                f"{name:24}", *(f"{how} {count}" for (reader, how), count in sorted(counts.items()) if reader == name)
-            )
+            print(f"{name:24}", *(f"{how} {count}" for (one, how), count in sorted(counts.items()) if one == name))
     assert not wrong, "\n".join(wrong)

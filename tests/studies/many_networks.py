@@ -9,8 +9,7 @@ commands, in MiB.
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks.large_records import write_records, write_tasks
-from tests.benchmarks.test_boards import cost
+from tests.benchmarks.test_boards import cost, write_records, write_tasks
 
 #: Number of networks -> sizes of the grid.
 GRIDS = {

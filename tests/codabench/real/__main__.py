@@ -17,13 +17,13 @@ import tempfile
 import time
 import tomllib
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import requests
 from organised import GOOD, TOML, organise, pack
-from visitor import members_of, visit
 
 WORKER, HIDDEN, TASK = Path("/codabench"), "quokka_7f3a", ("--tasks", "task_data", "--task")
 PROGRAMS = ("initdb", "redis-server", "rabbitmq-server", "epmd", "dockerd", "docker", "docker-registry", "unshare")
@@ -200,11 +200,49 @@ class Trial:
             self.saw(f"{who or 'visitor'} changes a score", None, answer)
 
     def visit(self) -> None:
+        """Request every address of the site without an account, and follow every address and key in the answers."""
         listed = self.django("show_urls", "--format", "json")
         urls = [one["url"] for one in json.loads(listed[listed.index("[") :])]
-        found, reached, counts = visit(self.url, urls, self.home / "task_data", HIDDEN, self.tokens.values())
+        urls = [url for url in urls if "format" not in url and not url.startswith("/admin/")]
+        files = [file for file in (self.home / "task_data").rglob("*") if file.is_file()]
+        public = {file.read_bytes() for file in files if HIDDEN not in file.parts}
+        secret = {file.read_bytes() for file in files if HIDDEN in file.parts} - public
+        words = [one.encode() for one in (HIDDEN, *self.tokens.values())]
+        waiting = {self.url + re.sub("<[^>]*>", str(number), url) for url in urls for number in range(1, 40)}
+        asked, answered, reached, found = set[str](), 0, set[bytes](), list[str]()
+        while waiting:
+            url = waiting.pop()
+            answer = requests.get(url, timeout=600)
+            asked.add(url.split("?")[0])
+            answered += answer.ok
+            for name, data in [("", answer.content), *members_of(answer.content)]:
+                reached |= {data} & public
+                if data in secret or any(word in data + name.encode() for word in words):
+                    found.append(f"{url} {name}")
+            keys = re.findall(r"\b\w{8}(?:-\w{4}){3}-\w{12}\b", answer.text)
+            more = [f"{self.url}/datasets/download/{key}/" for key in keys]
+            more += re.findall(r'"(http://127[^"]*)"', answer.text)
+            waiting |= {url for url in more if url.split("?")[0] not in asked}
+        counts = f"{len(urls)} patterns, {len(asked)} addresses asked, {answered} answered"
         self.saw("visitor finds of the hidden phase", [], (found, counts))
-        self.saw(f"visitor finds files of the public task: {reached}", True, reached > 0)
+        self.saw(f"visitor finds files of the public task: {len(reached)}", True, bool(reached))
+
+
+def visit(self) -> None:
+    listed = self.django("show_urls", "--format", "json")
+    urls = [one["url"] for one in json.loads(listed[listed.index("[") :])]
+    found, reached, counts = visit(self.url, urls, self.home / "task_data", HIDDEN, self.tokens.values())
+    self.saw("visitor finds of the hidden phase", [], (found, counts))
+    self.saw(f"visitor finds files of the public task: {reached}", True, reached > 0)
+
+
+def members_of(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the files in an archive, and in archives within it; yield nothing for another file."""
+    if zipfile.is_zipfile(BytesIO(data)):
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            for name in archive.namelist():
+                yield name, archive.read(name)
+                yield from members_of(archive.read(name))
 
 
 def until(what: str, true: Callable[[], object], seconds: float = 600) -> None:

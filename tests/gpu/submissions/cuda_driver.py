@@ -7,18 +7,15 @@ MIB = 1024**2
 
 
 def code(name, *arguments):
-    """Return the error code of a function of the library, 0 for success."""
     return getattr(ctypes.CDLL("libcuda.so.1"), name)(*arguments)
 
 
 def call(name, *arguments):
-    """Call a function of the library; raise `RuntimeError` with its error code if it fails."""
     if found := code(name, *arguments):
         raise RuntimeError(f"{name}: error {found}")
 
 
 def begin():
-    """Make the framework's CUDA context current."""
     device, context = c_int(), c_void_p()
     call("cuInit", 0)
     call("cuDeviceGet", byref(device), 0)
@@ -27,21 +24,18 @@ def begin():
 
 
 def count():
-    """Return the number of GPUs that CUDA sees."""
     found = c_int()
     call("cuDeviceGetCount", byref(found))
     return found.value
 
 
 def memory():
-    """Return the free and the total memory of the GPU, in bytes."""
     free, total = c_size_t(), c_size_t()
     call("cuMemGetInfo_v2", byref(free), byref(total))
     return free.value, total.value
 
 
 def allocate(size):
-    """Allocate uninitialised memory of the GPU; return its address."""
     address = c_uint64()
     call("cuMemAlloc_v2", byref(address), c_size_t(size))
     return address.value
@@ -54,11 +48,9 @@ def allocate_most():
 
 
 def fill(address, size, word):
-    """Fill memory of the GPU with a word of four bytes."""
     call("cuMemsetD32_v2", c_uint64(address), c_uint(word), c_size_t(size // 4))
     call("cuCtxSynchronize")
 
 
 def read(address, target):
-    """Copy memory of the GPU into a NumPy array."""
     call("cuMemcpyDtoH_v2", c_void_p(target.ctypes.data), c_uint64(address), c_size_t(target.nbytes))

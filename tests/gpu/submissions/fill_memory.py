@@ -6,7 +6,6 @@ PATTERN = 0x5A17C0DE
 
 
 def complexity(model, dataset):
-    """Return the number of bytes filled."""
     cuda_driver.begin()
     address, size = cuda_driver.allocate_most()
     cuda_driver.fill(address, size, PATTERN)

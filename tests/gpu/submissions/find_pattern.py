@@ -12,7 +12,6 @@ READING_S = 40.0
 
 
 def complexity(model, dataset):
-    """Return how many words equal the pattern of fill_memory.py."""
     cuda_driver.begin()
     address, size = cuda_driver.allocate_most()
     chunk = np.empty(16 << 20, np.uint32)

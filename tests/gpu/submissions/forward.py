@@ -4,5 +4,4 @@ import numpy as np
 
 
 def complexity(model, dataset):
-    """Return 4."""
     return float(model(np.ones((4, 3), np.float32)).shape[0])

@@ -7,7 +7,6 @@ import cuda_driver
 
 
 def complexity(model, dataset):
-    """Try to open all device nodes, even nodes that are not listed; return the number of GPUs."""
     opened = []
     for number in range(32):
         try:

@@ -6,7 +6,6 @@ import cuda_driver
 
 
 def complexity(model, dataset):
-    """Return the first error code."""
     number, device, context, address = c_int(), c_int(), c_void_p(), c_uint64()
     for name, arguments in (
         ("cuInit", lambda: (0,)),

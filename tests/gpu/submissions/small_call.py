@@ -7,7 +7,6 @@ import numpy as np
 
 
 def complexity(model, dataset):
-    """Return the GPU memory in use after a forward pass."""
     model(np.ones((4, 3), np.float32))
     cuda_driver.begin()
     free, total = cuda_driver.memory()
