@@ -13,11 +13,7 @@ import baselines
 FAMILIES = Path(__file__).parent / "baselines"
 
 #: Files whose tests treat all measures alike; their comparisons do not count.
-<<<<<<< HEAD
-GENERAL = {"test_every_measure.py", "test_shared_work.py", "test_families.py"}
-=======
-GENERAL = {"test_every_kind.py", "test_every_measure.py", "test_shared_work.py", "test_memory.py"}
->>>>>>> e09341d5d19c706fccaaaf46927adf7079611da6
+GENERAL = {"test_every_kind.py", "test_every_measure.py", "test_shared_work.py"}
 
 #: Suffixes of measures with other spectral norms of convolutions: test_spectra.py compares the norms, and it is
 #: enough if a test compares the measure without the suffix.
