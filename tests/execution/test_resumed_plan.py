@@ -59,34 +59,26 @@ def test_what_is_recorded_is_not_done_again_unless_by_force(records: Records) ->
     assert (len(forced.missing), forced.recorded) == (3, ())
 
 
-@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in (Outcome.OK, Outcome.INFRA_ERROR)])
-def test_a_failure_of_the_submission_is_final(outcome: Outcome, records: Records) -> None:
-    for call in plan(records, make_submission(), make_task(2)).calls:
-        record(records, call, outcome)
-    assert plan(records, make_submission(), make_task(2)).missing == []
-
-
-def test_a_failure_of_the_harness_is_made_up_for(records: Records) -> None:
-    call = plan(records, make_submission(), make_task(1)).calls[0]
-    record(records, call, Outcome.INFRA_ERROR)
-    again = plan(records, make_submission(), make_task(1))
-    assert (again.missing, again.recorded) == ([call], ())
-    record(records, call, Outcome.OK)
-    assert plan(records, make_submission(), make_task(1)).missing == []
-
-
-def test_timeouts_of_a_busy_machine_are_made_again_where_that_is_asked(records: Records) -> None:
+def test_only_failures_of_the_harness_and_on_request_timeouts_of_a_busy_machine_are_made_again(
+    records: Records,
+) -> None:
     """Only timeouts that had a processor for less than half of their time are repeated."""
-    times = {
-        "model_0": (Outcome.TIMEOUT, 300.0, 40.0), "model_1": (Outcome.TIMEOUT, 300.0, 299.0),
-        "model_2": (Outcome.OK, 200.0, 1.0), "model_3": (Outcome.TIMEOUT, 0.0, 0.0),
-    }  # fmt: skip
-    for call in plan(records, make_submission(), make_task(4)).calls:
-        outcome, wall, cpu = times[call.model.id]
+    times = [
+        *((outcome, 300.0, 299.0) for outcome in Outcome), (Outcome.TIMEOUT, 300.0, 40.0), (Outcome.TIMEOUT, 0.0, 0.0),
+        (Outcome.OK, 200.0, 1.0),
+    ]  # fmt: skip
+    task = make_task(len(times))
+    for call in plan(records, make_submission(), task).calls:
+        outcome, wall, cpu = times[int(call.model.id.removeprefix("model_"))]
         record(records, call, outcome, call_wall_s=wall, call_cpu_s=cpu)
-    assert plan(records, make_submission(), make_task(4)).missing == []
-    again = plan(records, make_submission(), make_task(4), retry=True)
-    assert models(again.missing) == ["model_0", "model_3"], "the latter found the budget used up"
+    failed, *busy = (f"model_{number}" for number in ([*Outcome].index(Outcome.INFRA_ERROR), *range(len(times))[-3:-1]))
+    again = plan(records, make_submission(), task)
+    assert models(again.missing) == [failed]
+    assert len(again.recorded) == len(times) - 1
+    retried = plan(records, make_submission(), task, retry=True)
+    assert models(retried.missing) == sorted([failed, *busy]), "the latter found the budget used up"
+    record(records, again.missing[0])
+    assert plan(records, make_submission(), task).missing == []
 
 
 def test_a_retried_timeout_is_made_once(records: Records) -> None:
@@ -180,20 +172,14 @@ def test_models_that_swap_their_names_are_called_again(records: Records) -> None
     assert models(plan(records, make_submission(), swapped).missing) == ["model_0", "model_1"]
 
 
-def test_two_models_with_the_same_files_have_a_record_each(records: Records) -> None:
+def test_models_and_submissions_with_the_same_files_have_records_each(records: Records) -> None:
+    """If two submissions had the same records, one would vanish from the board."""
     twins = make_task([make_model("model_0", "same"), make_model("model_1", "same")])
-    first, second = plan(records, make_submission(), twins).calls
+    first, second = plan(records, make_submission("mine"), twins).calls
     record(records, first)
-    assert plan(records, make_submission(), twins).missing == [second]
+    assert plan(records, make_submission("mine"), twins).missing == [second]
     record(records, second)
-    assert len(list(records.newest_of())) == 2
-
-
-def test_two_submissions_with_the_same_files_have_records_each(records: Records) -> None:
-    """If both had the same records, one submission would vanish from the board."""
-    for call in plan(records, make_submission("mine"), make_task(2)).calls:
-        record(records, call)
-    theirs = plan(records, make_submission("theirs"), make_task(2))
+    theirs = plan(records, make_submission("theirs"), twins)
     assert len(theirs.missing) == 2
     for call in theirs.missing:
         record(records, call)
