@@ -10,6 +10,7 @@ import pytest
 from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_submission, make_task
 
 import harness
+from harness.errors import UserError
 from harness.execution import settings
 from harness.execution.batches import make_batches, modules, write_batch
 from harness.execution.budget import TimeBudget
@@ -86,6 +87,11 @@ def test_the_user_decides_about_the_runtime_before_the_submission() -> None:
     ):  # fmt: skip
         call = only_call(make_submission(runtime=submission), settings=replace(SETTINGS, runtime=user))
         assert call.runtime == expected, (user, submission)
+    problem = (
+        "--runtime torch: a is a measure of the library, which needs tensorflow; name only submissions that are files"
+    )
+    with pytest.raises(UserError, match=problem):
+        only_call(baseline("a"), settings=replace(SETTINGS, runtime="torch"))
 
 
 def test_every_model_has_a_seed_of_its_own() -> None:

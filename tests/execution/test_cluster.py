@@ -23,6 +23,7 @@ from harness.execution.cluster.member import ClusterMember
 from harness.execution.cluster.messages import MachineDescription, MachineReport, ReadyMachine
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
+from harness.execution.executors.ray import _explained
 from harness.execution.order import Allowance, FinishedCall, Order
 from harness.execution.plan import plan_calls
 from harness.outcome import Outcome
@@ -283,3 +284,28 @@ def test_a_machine_that_begins_again_has_no_earlier_orders() -> None:
     assert made.exchange(first.incarnation, [parts.order("returns 1")], {}, 0.1) == MachineReport(second.incarnation)
     made.end()
     assert made.prepare(["tensorflow"]) == MachineReport("")
+
+
+#: What Ray says where a cluster has another Python; a client of Ray 2.52 says nothing at all to a cluster of 2.60.
+MISMATCH = """Version mismatch: The cluster was started with:
+    Ray: 2.60.0
+    Python: 3.11.7
+This process on node 192.0.2.2 was started with:
+    Ray: 2.60.0
+    Python: 3.12.1
+"""
+
+
+def test_errors_of_rays_connection_are_one_line_with_a_remedy() -> None:
+    not_let_in = "the Ray cluster at {} does not let this command in; set RAY_AUTH_MODE=token if"
+    for error, address, expected in (
+        (RuntimeError(MISMATCH), "h:1", "another version of Ray or Python: Version mismatch: The cluster was started"),
+        (ConnectionError(), "h:1", not_let_in.format("h:1")),  # another Ray
+        (ConnectionError(), "auto", not_let_in.format("auto")),
+        (RuntimeError("Failed to connect to Ray cluster."), "h:1", not_let_in.format("h:1")[:45]),  # no token
+        (ConnectionError("Could not find any running Ray instance."), "auto", "no Ray cluster on this machine; start"),
+        (ValueError("odd\nthings"), "h:1", "no connection to the Ray cluster (h:1): odd things; start one with"),
+    ):
+        line = str(_explained(error, address))
+        assert line.startswith(expected), line
+        assert "\n" not in line
