@@ -2,16 +2,15 @@
 
 import gc
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_submission, make_task
+from planned_things import NOWHERE_TO_RUN, SETTINGS, Answering, make_model, make_submission, make_task
 
 from harness.execution.budget import Clocks, TimeBudget
 from harness.execution.execute import execute
@@ -85,26 +84,22 @@ def test_a_retried_timeout_is_made_once(records: Records) -> None:
     """When the run looks for calls that other runs have recorded, it must find the new record, not the old."""
     call = plan(records, make_submission(), make_task(1)).calls[0]
     record(records, call, Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=1.0)
-    made: list[Order] = []
+    made: list[str] = []
 
-    class Starving(Nowhere):
-        def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-            made.extend(orders)
-
-        def next(self, timeout_s: float) -> FinishedCall[int]:
-            result = CallResult(Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=2.0)
-            return FinishedCall(made[-1].number, result, datetime.now(UTC), {}, "fresh")
+    class Starving(Answering):
+        def answer(self, order: Order) -> CallResult:
+            made.append(order.key)
+            return CallResult(Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=2.0)
 
     again = plan(records, make_submission(), make_task(1), retry=True)
     assert [row.is_starved for row in execute(again, Starving(), records, print, print)] == [True]
-    assert [order.key for order in made] == [call.key]
+    assert made == [call.key]
 
 
 def test_a_run_lets_an_executor_without_room_look_for_machines(records: Records) -> None:
     """A cluster that has lost all machines between two calls looks for others only in `next`."""
-    made: list[Order] = []
 
-    class Lost(Nowhere):
+    class Lost(Answering):
         asked = looked = 0
 
         @property
@@ -113,14 +108,9 @@ def test_a_run_lets_an_executor_without_room_look_for_machines(records: Records)
             assert self.asked < 100, "the run only asks whether there is room"
             return int(self.looked > 2)
 
-        def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-            made.extend(orders)
-
         def next(self, timeout_s: float) -> FinishedCall[int] | None:
             self.looked += 1
-            if not made:
-                return None
-            return FinishedCall(made.pop().number, CallResult(Outcome.OK, 1.0), datetime.now(UTC), {}, "fresh")
+            return super().next(timeout_s)
 
     missing = plan(records, make_submission(), make_task(3))
     assert [row.outcome for row in execute(missing, Lost(), records, print, print)] == ["OK"] * 3
@@ -130,9 +120,10 @@ def test_two_runs_at_once_have_one_time_budget(tmp_path: Path) -> None:
     """With --time-budget average, eight calls of 15 s have 80 s together, whichever run makes them."""
     both = threading.Barrier(2, timeout=2)
 
-    class Timed(Nowhere):
+    class Timed(Answering):
         def __init__(self) -> None:
-            self.clocks, self.orders = Clocks(), deque[Order]()
+            super().__init__()
+            self.clocks = Clocks()
 
         @property
         def wanted(self) -> int:
@@ -140,17 +131,15 @@ def test_two_runs_at_once_have_one_time_budget(tmp_path: Path) -> None:
 
         def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
             self.clocks.update(orders)
-            self.orders.extend(orders)
+            super().add(orders, inputs)
 
-        def next(self, timeout_s: float) -> FinishedCall[int]:
+        def answer(self, order: Order) -> CallResult:
             with suppress(threading.BrokenBarrierError):
                 both.wait()
-            clock = self.clocks.of(order := self.orders.popleft())
+            clock = self.clocks.of(order)
             outcome, wall = (Outcome.OK, 15.0) if clock.left() >= 15 else (Outcome.TIMEOUT, clock.left())
             clock.spend(wall)
-            value = 1.0 if outcome is Outcome.OK else None
-            result = CallResult(outcome, value, call_wall_s=wall, call_cpu_s=wall)
-            return FinishedCall(order.number, result, datetime.now(UTC), {}, "bubblewrap")
+            return CallResult(outcome, 1.0 if outcome is Outcome.OK else None, call_wall_s=wall, call_cpu_s=wall)
 
     def run(_: int) -> list[str]:
         with Records(tmp_path / "results.db") as records:
