@@ -52,7 +52,6 @@ def files(tmp_path_factory):
 
 
 def run(pgdl, tasks, database, *arguments):
-    """Return (submission, model) -> record of a run."""
     done = pgdl("run", *arguments, "--tasks", tasks, "--results", database)
     assert done.returncode == 0, done.stdout + done.stderr
     return {(row["submission"], row["model"]): row for row in records(database)}
@@ -60,7 +59,6 @@ def run(pgdl, tasks, database, *arguments):
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory, files, four_models, pgdl, sandbox):
-    """The records of some submissions and measures on four models."""
     submissions = ("--sandbox", "fast", files["traces"], files["sockets"], *MEASURES)
     return run(pgdl, four_models, tmp_path_factory.mktemp("together") / "r.db", *submissions)
 
@@ -94,6 +92,7 @@ def test_values_are_the_same_to_the_last_bit_however_workers_start(tmp_path, fil
         assert (fast[key]["value"], fast[key]["key"]) == (fresh[key]["value"], fresh[key]["key"])
 
 
+@pytest.mark.rest
 def test_a_call_over_its_limit_ends_the_sandbox_and_the_others_get_another(tmp_path, one_model, pgdl):
     """The first calls in a sandbox import and compile functions, which takes longer than this limit."""
     done = pgdl("run", *MEASURES, "--tasks", one_model, "--results", tmp_path / "r.db", "--time-limit", "0.003")

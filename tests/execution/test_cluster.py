@@ -61,7 +61,6 @@ class Stage:
         self.executor.add(orders, self.parts)
 
     def returns(self, number: int) -> list[Order]:
-        """Return orders of calls that return 0, 1, ..."""
         return [self.parts.order(f"returns {value}") for value in range(number)]
 
     def until(self, is_over: Callable[[], bool]) -> None:
@@ -136,7 +135,6 @@ def test_a_machine_that_leaves_and_one_that_comes(stage: Stage) -> None:
 
 
 def test_a_machine_that_comes_while_calls_return_all_the_time(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver searches for new machines even if reports arrive all the time."""
     whole = stage.executor.fleet.reports
 
     def with_calls(timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:

@@ -13,7 +13,6 @@ PARTS = Parts()
 
 
 def member(name: str, workers: int = 1) -> ClusterMember:
-    """Return a machine that is ready for calls."""
     ready = ReadyMachine(name, workers, 100, "bubblewrap", True, frozenset(), {}, (), "")
     return ClusterMember(name, name, None, step=EXCHANGE, ready=ready)
 

@@ -40,8 +40,6 @@ QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
 
 
 class Given(SandboxChoice):
-    """A choice of sandbox that always returns the `Kind` with which it was made."""
-
     def __init__(self, kind: Kind) -> None:
         object.__setattr__(self, "given", kind)
 

@@ -1,20 +1,15 @@
 """Tests of the record of a call: inputs, limits and result, but no output on a hidden task."""
 
-import io
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
-import pytest
 from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
-from rich.console import Console
 
 import harness
-from harness.cli.run_progress import RunProgress
 from harness.execution.budget import TimeBudget
 from harness.execution.evaluation import to_evaluation
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.run import CallSummary
 from harness.execution.settings import loader_digest
 from harness.outcome import CallResult, Outcome
 from harness.records import Evaluation
@@ -102,14 +97,3 @@ def test_which_records_keep_their_text_and_withholding_does_not_make_it_another_
     told = {(Withhold.AUTO, False), (Withhold.NEVER, True), (Withhold.NEVER, False)}
     assert kept == {case: (SECRET, SECRET) if case in told else ("withheld", "") for case in kept}
     assert len(keys) == 1
-
-
-@pytest.mark.parametrize("withheld", [[], ["toy"]])
-def test_failures_on_withheld_tasks_are_only_counted(withheld: list[str]) -> None:
-    call, row = record(Outcome.EXCEPTION, hidden=False)
-    console = Console(file=io.StringIO(), width=200)
-    with RunProgress([call], console, withheld) as progress:
-        progress.seen(CallSummary(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message))
-    shown: str = console.file.getvalue()  # type: ignore[attr-defined]
-    failure = [] if withheld else [f"margin on toy/model_0: EXCEPTION: {SECRET}"]
-    assert shown.splitlines() == [*failure, "margin: 1 calls done, 1 failed"]

@@ -26,7 +26,6 @@ pytestmark = pytest.mark.rest
 
 @pytest.fixture
 def url(server: Server) -> str:
-    """The location of a database without tables."""
     return server.new_database(f"d{secrets.token_hex(4)}")
 
 
