@@ -35,6 +35,15 @@ def test_the_printed_commands_lead_to_a_leaderboard(tmp_path: Path, pgdl: Run) -
     assert of_skill == ["layer_margin_q1_l0", "input_gradient"]
 
 
+@pytest.mark.rest
+def test_the_template_passes_check(tmp_path, four_models, pgdl):
+    assert pgdl("new", tmp_path / "mine").returncode == 0
+    done = pgdl("check", tmp_path / "mine", "--tasks", four_models)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mine passes" in done.stdout
+    assert "A full run: 4 models, about" in done.stdout
+
+
 def test_check_shows_what_failed_and_records_nothing(tmp_path, competition, pgdl):
     submission = write_submission(tmp_path, "bad", "print('before the end')\nraise KeyError('[red]x[/red]')")
     done = pgdl("check", submission, "--tasks", competition, cwd=tmp_path)
