@@ -77,7 +77,6 @@ def start(environment: dict[str, str]) -> Any:
 
 @pytest.fixture(scope="session")
 def sandbox() -> None:
-    """Skip the test if no sandbox works."""
     problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
@@ -85,7 +84,6 @@ def sandbox() -> None:
 
 @pytest.fixture(scope="session")
 def competition(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with one task of eight models."""
     directory = tmp_path_factory.mktemp("competition")
     make_task(directory, layout="full")
     return directory
@@ -101,7 +99,6 @@ def one_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def four_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a task of four models."""
     directory = tmp_path_factory.mktemp("four")
     make_task(directory, layout="full", n_models=4)
     return directory

@@ -34,7 +34,6 @@ def heed_interrupts() -> None:
 
 
 def run_here(arguments: list[str], environment: dict[str, str], directory: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command line to its end in this process."""
     with ExitStack() as held:
         held.enter_context(mock.patch.dict(os.environ, environment, clear=True))
         held.enter_context(mock.patch.object(sys, "argv", ["pgdl", *arguments]))
@@ -110,7 +109,6 @@ def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
 
 
 def names(process: subprocess.Popen[str]) -> list[str]:
-    """Return the names of all processes that a harness has started."""
     found = []
     for below in descendants(process):
         with suppress(psutil.NoSuchProcess):

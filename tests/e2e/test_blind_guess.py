@@ -93,7 +93,6 @@ def momentum_of(number) -> float:
 
 
 def random_weights(random) -> list:
-    """Return random weights: of both dense layers, and between them of the batch normalization."""
     hidden, logits = dense_weights([{"units": 6}, {"units": 3}], random)
     return [hidden, list(random.uniform(0.5, 1, (4, 6)).astype(np.float32)), logits]
 

@@ -90,7 +90,6 @@ def write(folder, files):
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory, one_model, pgdl, sandbox):
-    """Name of a submission -> its record."""
     directory = tmp_path_factory.mktemp("old")
     described = SEVERAL_FILES["metadata"]
     submissions = [

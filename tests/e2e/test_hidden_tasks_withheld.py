@@ -30,7 +30,6 @@ def hidden(tmp_path_factory) -> Path:
 
 
 def stored(directory: Path) -> bytes:
-    """Return the content of all files with records and boards below the directory."""
     files = [path for path in directory.rglob("*") if path.is_file() and path.suffix != ".py"]
     assert {path.suffix for path in files} >= {".db", ".md", ".csv", ".json"}
     return b"".join(path.read_bytes() for path in files)

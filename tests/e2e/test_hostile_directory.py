@@ -116,11 +116,9 @@ def test_commands_in_that_directory(pgdl: Callable[..., "subprocess.CompletedPro
     make_task(directory.parent / "tasks")
     tasks, records = ("--tasks", "../tasks"), ("--results", "../r.db")
     for arguments in (
-        ("doctor",),
         ("run", "../norms.py", "num_params", *tasks, *records),
         ("board", *tasks, *records, "--html", "../site"),
         ("verify", "../site"),
-        ("task", "show", *tasks[1:], "--html", "../task.html"),
         ("compare", "--measures", "num_params,vc_dim", *tasks, *records, "--output", "../comparison"),
     ):
         done = pgdl(*arguments)

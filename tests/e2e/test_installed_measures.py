@@ -12,6 +12,8 @@ import h5py
 import pytest
 from real_runs import records
 
+pytestmark = pytest.mark.rest
+
 ROOT = Path(__file__).parents[2]
 
 #: The module of a distribution; outside of a sandbox its import fails.
@@ -85,7 +87,6 @@ def pgdl_there(environment_copy, packages, environment):
     return run
 
 
-@pytest.mark.rest
 def test_they_are_listed_with_their_origin(pgdl_there):
     done = pgdl_there("measures")
     assert done.returncode == 0, done.stderr
@@ -104,14 +105,6 @@ def test_they_are_listed_with_their_origin(pgdl_there):
     assert (one["origin"], one["source"]) == ("borrowed-measures 1.2", "borrowed.measures:weights")
 
 
-@pytest.mark.rest
-def test_one_that_takes_the_librarys_name_is_refused(pgdl_there, one_model):
-    done = pgdl_there("run", "VC-dim", "--tasks", one_model)
-    assert done.returncode == 2
-    assert "VC-dim of borrowed-measures 1.2: cannot have this name: vc_dim is a measure of the library" in done.stderr
-
-
-@pytest.mark.rest
 @pytest.mark.usefixtures("sandbox")
 def test_one_is_run_as_a_submission_is_alone_and_by_its_files(pgdl_there, packages, one_model, tmp_path):
     database = tmp_path / "r.db"
@@ -145,7 +138,6 @@ def number_of_weights(tasks):
         return sum(item.size for item in found if isinstance(item, h5py.Dataset))
 
 
-@pytest.mark.rest
 def test_what_lies_outside_of_the_environment_is_refused(pgdl_there, packages, one_model, tmp_path):
     """With PYTHONPATH, the harness could see the package, but no sandbox could."""
     for name in ("borrowed", "borrowed_measures-1.2.dist-info"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from real_runs import FASTEST, PGDL, descendants, records, write_submission
+from real_runs import PGDL, descendants, records, write_submission
 
 from tests.canary import SECRET, require_unwritten
 
@@ -35,16 +35,33 @@ return 1.0
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory, four_models, program, sandbox):
-    """Findings of a submission that looks around: name -> finding on the first model; `all` -> all findings as text."""
+def watched(tmp_path_factory, four_models, environment, sandbox):
+    """The directory, the output and all processes' arguments of a run whose database has a password in its address."""
     directory = tmp_path_factory.mktemp("curious")
     reference = four_models / "reference_data" / "tiny" / "model_configs.json"
     config = four_models / "input_data" / "tiny" / "model_3" / "config.json"
     body = LOOK.replace("REFERENCE", repr(str(reference))).replace("CONFIG", repr(str(config)))
     submission = write_submission(directory, "curious", body)
-    done = program("run", submission, "--tasks", four_models, "--results", directory / "r.db")
-    assert done.returncode == 0, done.stdout + done.stderr
-    outputs = [json.loads(row["output_tail"]) for row in records(directory / "r.db")]
+    location = f"sqlite:///file:results.db?uri=true&password={SECRET}"
+    run = subprocess.Popen(
+        [*PGDL, "run", str(submission), "--tasks", str(four_models)], cwd=directory,
+        env=environment | {"PGDL_RESULTS": location, "PGDL_CACHE": str(directory / "cache")},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    arguments: set[str] = set()
+    while run.poll() is None:
+        for process in descendants(run):
+            with suppress(psutil.Error):
+                arguments |= {" ".join(process.cmdline())}
+    said = run.communicate()[0]
+    assert run.returncode == 0, said
+    return directory, said, arguments
+
+
+@pytest.fixture(scope="module")
+def seen(watched):
+    """Findings of a submission that looks around: name -> finding on the first model; `all` -> all findings as text."""
+    outputs = [json.loads(row["output_tail"]) for row in records(watched[0] / "results.db")]
     return {"all": json.dumps(outputs)} | outputs[0]
 
 
@@ -69,24 +86,9 @@ def test_there_is_no_other_process_and_it_is_not_root(seen):
     assert seen["uid"] != 0
 
 
-@pytest.mark.rest
-@pytest.mark.usefixtures("sandbox")
-def test_a_run_gives_its_password_to_no_process(tmp_path: Path, environment: dict[str, str], four_models: Path) -> None:
-    location = f"sqlite:///file:results.db?uri=true&password={SECRET}"
-    submission = write_submission(tmp_path, "one", "return 1.0")
-    run = subprocess.Popen(
-        [*PGDL, "run", str(submission), "--tasks", str(four_models), *FASTEST], cwd=tmp_path,
-        env=environment | {"PGDL_RESULTS": location, "PGDL_CACHE": str(tmp_path / "cache")},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    seen: set[str] = set()
-    while run.poll() is None:
-        for process in descendants(run):
-            with suppress(psutil.Error):
-                seen |= {" ".join(process.cmdline())}
-    said = run.communicate()[0]
-    assert run.returncode == 0, said
-    assert any("bwrap" in one or "harness" in one for one in seen)
+def test_a_run_gives_its_password_to_no_process(watched):
+    directory, said, arguments = watched
+    assert any("bwrap" in one or "harness" in one for one in arguments)
     assert SECRET not in said
-    assert [one for one in seen if SECRET in one] == []
-    require_unwritten(tmp_path)
+    assert [one for one in arguments if SECRET in one] == []
+    require_unwritten(directory)

@@ -59,7 +59,6 @@ def draw_inputs(number: int) -> Any:
 
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A task with many inputs, and a task with few inputs."""
     directory = tmp_path_factory.mktemp("tasks")
     make_task(directory, "large", LARGE)
     return make_task(directory, "small", SMALL)
@@ -68,7 +67,6 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(
     program: Any, directory: Path, tasks: Path, runtime: str, kind: str, *bodies: str, more: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """Run submissions with these bodies, and return their records."""
     if missing := RUNTIMES[runtime].missing():
         pytest.skip(f"runtime {runtime}: not installed: {', '.join(missing)}")
     files = [write_submission(directory, f"measure_{i}", f"import {RUNTIMES[runtime].framework}\n{body}")

@@ -64,7 +64,6 @@ def rows_of(database: Path) -> list[tuple[Any, ...]]:
 
 
 def machines() -> list[psutil.Process]:
-    """Return the harness' processes on the cluster's machine."""
     return [one for one in psutil.process_iter() if one.name().startswith("ray::Machine")]
 
 

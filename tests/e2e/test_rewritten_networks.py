@@ -1,5 +1,6 @@
-"""Tests of the same function written in several ways: templates in every runtime and the library give equal values."""
+"""Tests of one function written in several ways, and of one measure in all runtimes: values are equal."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ from real_runs import records
 from throwaway import INPUT_SHAPE, edit_json, make_task, write_json, write_shards, write_weights
 
 from harness.format.shards import read_samples
+from harness.shipped import shipped_directory
 from harness.worker.runtimes import RUNTIMES
+
+pytestmark = [pytest.mark.rest, pytest.mark.usefixtures("sandbox")]
 
 Pgdl = Any
 
@@ -56,14 +60,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arrays_in(path: Path) -> list[list[np.ndarray]]:
-    """Return kernel and bias of each layer."""
     with h5py.File(path) as file:
         groups = [file[name] for name in file.attrs["layer_names"]]
         return [[group[name][()] for name in group.attrs["weight_names"]] for group in groups]
 
 
-@pytest.mark.rest
-@pytest.mark.usefixtures("sandbox")
 def test_templates_and_library_measure_the_same(place: Path, pgdl: Pgdl, tmp_path: Path) -> None:
     names = [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
     for name in names:
@@ -79,8 +80,6 @@ def test_templates_and_library_measure_the_same(place: Path, pgdl: Pgdl, tmp_pat
         assert values == pytest.approx(dict.fromkeys(values, next(iter(values.values()))), rel=1e-4)
 
 
-@pytest.mark.rest
-@pytest.mark.usefixtures("sandbox")
 def test_validate_and_check_say_what_models_give(place: Path, tmp_path: Path, pgdl: Pgdl) -> None:
     note = "2 models (model_1, model_2) end in a softmax: model(x) gives probabilities there, model.logits(x) logits"
     validated = pgdl("task", "validate", place).stdout.splitlines()
@@ -90,3 +89,25 @@ def test_validate_and_check_say_what_models_give(place: Path, tmp_path: Path, pg
     checked = pgdl("check", tmp_path / "mine", "--tasks", place, "--task", "tiny", "--models", "1")
     assert "tiny: outputs are probabilities of 2 models, logits of 2" in checked.stdout
     assert f"tiny: {note}" in checked.stderr
+    assert "mine passes" in checked.stdout
+
+
+def test_the_worked_submissions_agree_and_stand_side_by_side_with_one_score(
+    competition: Path, tmp_path: Path, pgdl: Pgdl
+) -> None:
+    examples = {"tensorflow": "input_gradient", "jax": "input_gradient_jax", "torch": "input_gradient_torch"}
+    examples = {name: example for name, example in examples.items() if not RUNTIMES[name].missing()}
+    shared = ("--tasks", competition, "--results", tmp_path / "results.db")
+    done = pgdl("run", *(shipped_directory("submissions") / name for name in examples.values()), *shared)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = records(tmp_path / "results.db")
+    first, *others = ({row["model"]: row["value"] for row in rows if row["runtime"] == name} for name in examples)
+    assert len(first) == 8
+    assert others == [pytest.approx(first, rel=1e-4)] * (len(examples) - 1)
+    for row in rows:
+        assert all(f"{package} " in row["versions"] for package in RUNTIMES[row["runtime"]].distributions)
+        assert json.loads(row["environment"])["device"] == "cpu"
+    board = {row["submission"]: row for row in json.loads(pgdl("board", *shared, "--format", "json").stdout)["rows"]}
+    scores = [board[name]["score"] for name in examples.values()]
+    assert scores == pytest.approx([scores[0]] * len(scores), rel=1e-9), "the same order of the models"
+    assert scores[0] > 0

@@ -33,36 +33,25 @@ def values(tmp_path_factory, pgdl, sandbox):
 
 
 def kernels_and_biases(model, file):
-    """Return a list of (kernel, bias) in float64."""
     with h5py.File(SAMPLE / model / file) as stored:
         layers = [stored[name] for name in stored.attrs["layer_names"]]
         return [tuple(np.array(layer[name], np.float64) for name in layer.attrs["weight_names"]) for layer in layers]
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_sizes(values, model):
-    layers = kernels_and_biases(model, "weights.hdf5")
+def test_values(values, model):
+    layers, before = (kernels_and_biases(model, f"{name}.hdf5") for name in ("weights", "weights_init"))
     size, depth = sum(kernel.size for kernel, _ in layers), len(layers)
-    assert values["num_params", model] == size
-    assert values["vc_dim", model] == pytest.approx(depth + 2 * depth * math.log(22 * depth * 32**2) * size)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_distance_from_init(values, model):
-    pairs = zip(kernels_and_biases(model, "weights.hdf5"), kernels_and_biases(model, "weights_init.hdf5"), strict=True)
-    distance = sum(((a - b) ** 2).sum() for now, before in pairs for a, b in zip(now, before, strict=True))
-    assert values["distance_from_init", model] == pytest.approx(distance, rel=1e-5)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_jacobian_norm(values, model):
-    layers = kernels_and_biases(model, "weights.hdf5")
+    pairs = zip(layers, before, strict=True)
+    distance = sum(((a - b) ** 2).sum() for now, then in pairs for a, b in zip(now, then, strict=True))
     config = json.loads((SAMPLE / model / "config.json").read_text())["model_config"]
-    relu = config[0]["activation"] == "relu"
     inputs = np.array(read_training_data(SAMPLE / "dataset_1" / "train").inputs, np.float64)
     batches = [inputs[start : start + 16] for start in range(0, len(inputs), 16)][:33]
-    expected = np.mean([mean_square(layers, relu, batch) for batch in batches])
-    assert values["jacobian_norm", model] == pytest.approx(expected, rel=1e-4)
+    squares = [mean_square(layers, config[0]["activation"] == "relu", batch) for batch in batches]
+    assert values["num_params", model] == size
+    assert values["vc_dim", model] == pytest.approx(depth + 2 * depth * math.log(22 * depth * 32**2) * size)
+    assert values["distance_from_init", model] == pytest.approx(distance, rel=1e-5)
+    assert values["jacobian_norm", model] == pytest.approx(np.mean(squares), rel=1e-4)
 
 
 def mean_square(layers, relu, batch):

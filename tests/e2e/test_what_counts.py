@@ -16,11 +16,12 @@ OTHER = "return float(model.count_params())"
 
 
 class Place:
-    """A competition of eight models; calling it runs a `pgdl` command there."""
+    """A competition of eight models in a directory, and a submission; calling it runs a `pgdl` command there."""
 
     def __init__(self, directory, pgdl):
         self.directory, self._pgdl = directory, pgdl
         self.task = make_task(directory / "tasks")
+        self.mine = write_submission(directory, "mine", WEIGHTS)
 
     def __call__(self, command, *arguments, code=0):
         shared = ["--tasks", self.directory / "tasks"]
@@ -35,14 +36,15 @@ class Place:
         return content["rows"], content["remarks"]
 
 
-@pytest.fixture
-def place(tmp_path, pgdl):
-    return Place(tmp_path, pgdl)
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, pgdl, sandbox):
+    """A place with records of all models; each test goes on where the test before it has ended."""
+    place = Place(tmp_path_factory.mktemp("place"), pgdl)
+    place("run", place.mine)
+    return place
 
 
 def test_weights_that_were_overwritten_since(place):
-    mine = write_submission(place.directory, "mine", WEIGHTS)
-    place("run", mine)
     ((before,), _) = place.board()
     for number, cell in enumerate([("relu", 1, 4), ("relu", 1, 6)]):
         random = np.random.default_rng(99 + number)
@@ -50,19 +52,17 @@ def test_weights_that_were_overwritten_since(place):
     ((row,), remarks) = place.board()
     assert (before["calls_ok"], row["calls_ok"], row["stale"]) == (8, 6, 2)
     assert (row["score"], row["complete"]) == (None, False)
-    renew = f"pgdl run {mine} --as mine --tasks {place.directory / 'tasks'} --results {place.directory / 'r.db'} "
+    renew = f"pgdl run {place.mine} --as mine --tasks {place.directory / 'tasks'} --results {place.directory / 'r.db'} "
     renew += "--runtime tensorflow"
     assert any(line.startswith("stale: records of mine (2 on tiny)") and line.endswith(renew) for line in remarks)
-    done = place("run", mine)
-    assert "6 of 8 calls are recorded already" in done.stdout
+    assert "6 of 8 calls are recorded already" in place("run", place.mine).stdout
     ((after,), remarks) = place.board()
     told = "tiny: 8 networks cannot show more than p = 0.0625: no measure can be told from chance on this task alone"
     assert (after["calls_ok"], after["stale"], remarks) == (8, 0, [told])
 
 
 def test_going_back_to_an_earlier_version(place):
-    mine = write_submission(place.directory, "mine", WEIGHTS)
-    place("run", mine)
+    mine = place.mine
     ((first,), _) = place.board()
     write_submission(place.directory, "mine", OTHER)
     refused = place("score", mine, code=2)
@@ -78,18 +78,13 @@ def test_going_back_to_an_earlier_version(place):
     ((back,), _) = place.board()
     assert (back["version"], back["tasks"]) == (first["version"], first["tasks"])
     scored = json.loads(place("score", mine, "--format", "json").stdout)
-    beside_chance = {"chance", "p_value", "adjusted_p_value"}
-    assert scored["tasks"] == {
-        name: {key: value for key, value in task.items() if key not in beside_chance}
-        for name, task in first["tasks"].items()
-    }
+    assert scored["tasks"]["tiny"].items() <= first["tasks"]["tiny"].items()
+    assert first["tasks"]["tiny"].keys() - scored["tasks"]["tiny"].keys() == {"chance", "p_value", "adjusted_p_value"}
     everything, _ = place.board("--all")
     assert {row["version"] for row in everything} == {first["version"], second["version"]}
 
 
 def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
-    mine = write_submission(place.directory, "mine", WEIGHTS)
-    place("run", mine)
     shutil.rmtree(place.task / "model_3")
     configs = json.loads((place.task / "model_configs.json").read_text())
     for entry in configs.values():
@@ -105,23 +100,21 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     hole = "tiny: no official score: expected one model in every cell, found no model in cell"
     lacking = "tiny: 1 of 7 models lack weights_init.hdf5 (model_1)"
     for command in ("check", "run"):
-        said = place(command, mine).stderr
+        said = place(command, place.mine).stderr
         assert hole in said
         assert (lacking in said) == (command == "check")  # a run of a file that does without does not say so
     validated = place("task", "validate", code=0).stdout
     assert "tiny: note: no official score" in validated
     assert "tiny: note: all 7 generalization gaps are 0.5" in validated
     assert "tiny: 7 models, 3 hyperparameters, 24 training samples, outputs are logits: valid" in validated
-    scored = place("score", mine, code=1).stdout
-    assert "official score: expected one model in every cell" in scored
+    assert "official score: expected one model in every cell" in place("score", place.mine, code=1).stdout
 
 
 @pytest.mark.parametrize("killed", [True, False])
-def test_a_run_that_waits_takes_over_what_another_has_recorded_and_what_a_killed_one_had_begun(
-    place, start, tmp_path, killed
-):
+def test_a_run_that_waits_takes_over_what_another_has_recorded_and_what_a_killed_one_had_begun(start, tmp_path, killed):
     """The second run waits for a call of the first, ends with all records, and repeats no call of the first."""
-    mine = write_submission(place.directory, "mine", WAITS + WEIGHTS)
+    make_task(tmp_path / "tasks", n_models=4)
+    mine = write_submission(tmp_path, "mine", WAITS + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
     first = start("run", mine, *shared)
     wait_for(lambda: bool(waiting(first)), "a call of the first run")
@@ -139,6 +132,6 @@ def test_a_run_that_waits_takes_over_what_another_has_recorded_and_what_a_killed
     wait_for(lambda: go_on(second) or second.poll() is not None, "the end of the second run")
     reader.join()
     assert second.wait(240) == 0, lines
-    assert any("8 of 8" in line for line in lines)
+    assert any("4 of 4" in line for line in lines)
     rows = records(tmp_path / "r.db")
-    assert len(rows) == len({row["key"] for row in rows}) == 8
+    assert len(rows) == len({row["key"] for row in rows}) == 4

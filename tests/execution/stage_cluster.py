@@ -103,5 +103,4 @@ class OnStage(Cluster):
 
 
 def cluster(engine: Threads, *arguments: Any, **parameters: Any) -> OnStage:
-    """Return an executor on an engine of threads."""
     return type("OnThis", (OnStage,), {"engine": engine})(*arguments, **parameters)

@@ -3,7 +3,7 @@
 import itertools
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from struct import pack
@@ -23,6 +23,7 @@ from harness.execution.cluster.member import ClusterMember
 from harness.execution.cluster.messages import MachineDescription, MachineReport, ReadyMachine
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
+from harness.execution.executors.ray import _explained
 from harness.execution.order import Allowance, FinishedCall, Order
 from harness.execution.plan import plan_calls
 from harness.outcome import Outcome
@@ -59,30 +60,36 @@ class Stage:
         self.executor.prepare(["tensorflow"])
         self.executor.add(orders, self.parts)
 
-    def until(self, n_done: int) -> None:
+    def returns(self, number: int) -> list[Order]:
+        return [self.parts.order(f"returns {value}") for value in range(number)]
+
+    def until(self, is_over: Callable[[], bool]) -> None:
         end = time.monotonic() + 60.0
-        while len(self.done) < n_done:
+        while not is_over():
             assert time.monotonic() < end, self.lines
             self.step()
 
-    def until_begun(self, order: Order) -> None:
-        end = time.monotonic() + 60.0
-        while not any(order.number in one.begun_at for one in self.executor.fleet.members):
-            assert time.monotonic() < end
-            self.step()
-
-    def until_lost(self, order: Order, times: int) -> None:
-        while self.executor._attempts[order.number] < times:
-            self.step()
+    def until_done(self, number: int) -> None:
+        self.until(lambda: len(self.done) >= number)
 
     def step(self) -> None:
         if (one := self.executor.next(0.05)) is not None:
             assert one.call not in self.done
             self.done[one.call] = one
 
-    def place_of(self, order: Order) -> str:
-        """Return the machine that makes the call of an order."""
-        return next(one.node for one in self.executor.fleet.members if order.number in one.begun_at)
+    def crash(self, order: Order, *, starts_again: bool = True) -> str:
+        """Let the machine that makes the call of an order crash when the call has begun; return its name."""
+
+        def places() -> list[str]:
+            return [one.node for one in self.executor.fleet.members if order.number in one.begun_at]
+
+        self.until(lambda: bool(places()))
+        (lost,) = places()
+        self.engine.processes[lost].crash(starts_again=starts_again)
+        return lost
+
+    def machines(self) -> set[str]:
+        return {one.machine["machine"] for one in self.done.values()}
 
 
 @pytest.fixture
@@ -93,11 +100,11 @@ def stage() -> Iterator[Stage]:
 
 
 def test_both_machines_make_calls_and_the_record_says_which(stage: Stage) -> None:
-    orders = [stage.parts.order(f"returns {number}") for number in range(12)]
+    orders = stage.returns(12)
     stage.add(*orders)
-    stage.until(12)
+    stage.until_done(12)
     assert [stage.done[order.number].result.value for order in orders] == list(range(12))
-    assert {one.machine["machine"] for one in stage.done.values()} == {"one", "two"}
+    assert stage.machines() == {"one", "two"}
     assert len({one.machine["machine_class"] for one in stage.done.values()}) == 1
     assert stage.executor.workers == 2
 
@@ -105,13 +112,10 @@ def test_both_machines_make_calls_and_the_record_says_which(stage: Stage) -> Non
 @pytest.mark.rest
 @pytest.mark.parametrize("starts_again", [True, False])
 def test_what_was_under_way_on_a_lost_machine_is_made_again(stage: Stage, starts_again: bool) -> None:
-    slow = stage.parts.order("waits", allowance=Allowance(None, 1.5, 0.0, "the limit"))
-    orders = [stage.parts.order(f"returns {number}") for number in range(12)]
+    slow, orders = stage.parts.order("waits", allowance=Allowance(None, 1.5, 0.0, "the limit")), stage.returns(12)
     stage.add(slow, *orders)
-    stage.until_begun(slow)
-    lost = stage.place_of(slow)
-    stage.engine.processes[lost].crash(starts_again=starts_again)
-    stage.until(13)
+    lost = stage.crash(slow, starts_again=starts_again)
+    stage.until_done(13)
     assert stage.done[slow.number].result.outcome is Outcome.TIMEOUT
     assert [stage.done[order.number].result.value for order in orders] == list(range(12))
     assert any(line.startswith(f"machine {lost} ") and line.endswith("made again") for line in stage.lines)
@@ -119,20 +123,18 @@ def test_what_was_under_way_on_a_lost_machine_is_made_again(stage: Stage, starts
 
 
 def test_a_machine_that_leaves_and_one_that_comes(stage: Stage) -> None:
-    orders = [stage.parts.order("returns 1") for _ in range(6)]
     del stage.engine.names["one"]
     stage.engine.names["three"] = None
-    stage.add(*orders)
+    stage.add(*stage.returns(6))
     time.sleep(0.1)
-    stage.until(6)
-    stage.add(*[stage.parts.order("returns 1") for _ in range(20)])
-    stage.until(26)
-    assert "three" in {one.machine["machine"] for one in stage.done.values()}
+    stage.until_done(6)
+    stage.add(*stage.returns(20))
+    stage.until_done(26)
+    assert "three" in stage.machines()
     assert stage.engine.processes["one"].is_gone
 
 
 def test_a_machine_that_comes_while_calls_return_all_the_time(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver searches for new machines even if reports arrive all the time."""
     whole = stage.executor.fleet.reports
 
     def with_calls(timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:
@@ -143,26 +145,23 @@ def test_a_machine_that_comes_while_calls_return_all_the_time(stage: Stage, monk
                 found.append((member, report)) if report.returned else member.take(report)
         yield from found
 
-    stage.add(*(stage.parts.order(f"returns {number}") for number in range(30)))
+    stage.add(*stage.returns(30))
     monkeypatch.setattr(stage.executor.fleet, "reports", with_calls)
     stage.engine.names["three"] = None
-    stage.until(25)
+    stage.until_done(25)
     assert "three" in stage.engine.started
 
 
 def test_a_run_waits_for_a_machine_where_all_are_lost(stage: Stage) -> None:
-    orders = [stage.parts.order("returns 1") for _ in range(3)]
     stage.engine.names.clear()
-    stage.add(*orders)
+    stage.add(*stage.returns(3))
     time.sleep(0.1)
     for _ in range(5):
         stage.step()
-    n_before = len(stage.done)
     stage.engine.names["another"] = None
-    stage.add(*[stage.parts.order("returns 1") for _ in range(3)])
-    stage.until(6)
-    assert n_before <= 3
-    assert "another" in {one.machine["machine"] for one in stage.done.values()}
+    stage.add(*stage.returns(3))
+    stage.until_done(6)
+    assert "another" in stage.machines()
 
 
 def test_a_machine_that_starts_again_while_the_run_waits_for_another_run_is_waited_for(
@@ -172,12 +171,12 @@ def test_a_machine_that_starts_again_while_the_run_waits_for_another_run_is_wait
     monkeypatch.setattr(fleet, "time", SimpleNamespace(monotonic=lambda: now() + later[0], sleep=time.sleep))
     stage = Stage("one")
     with stage.executor:
-        stage.add(stage.parts.order("returns 1"))
-        stage.until(1)
+        stage.add(*stage.returns(1))
+        stage.until_done(1)
         stage.engine.processes["one"].crash(starts_again=True)
         later[0] = 2 * fleet.ALONE_S
-        stage.add(stage.parts.order("returns 2"))
-        stage.until(2)
+        stage.add(*stage.returns(1))
+        stage.until_done(2)
 
 
 @pytest.mark.rest
@@ -186,15 +185,13 @@ def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage
     culprit, bystander = stage.parts.order("waits"), stage.parts.order("returns 1")
     stage.add(culprit)
     for time_lost in range(1, module.ATTEMPTS + 1):
-        stage.until_begun(culprit)
-        stage.engine.processes[stage.place_of(culprit)].crash(starts_again=True)
-        stage.until_lost(culprit, time_lost)
+        stage.crash(culprit)
+        stage.until(lambda times=time_lost: stage.executor._attempts[culprit.number] >= times)
     stage.add(bystander)
-    stage.until(2)
+    stage.until_done(2)
     given_up = stage.done[culprit.number].result
-    assert (given_up.outcome, given_up.message) == (
-        Outcome.INFRA_ERROR, "3 machines were lost while they made this call",
-    )  # fmt: skip
+    assert given_up.outcome is Outcome.INFRA_ERROR
+    assert given_up.message == "3 machines were lost while they made this call"
     assert stage.done[bystander.number].result.value == 1.0
 
 
@@ -204,13 +201,13 @@ def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
     shared = Allowance(7, 3.0, 0.0, "the budget")
     orders = [stage.parts.order("waits", allowance=replace(shared)) for _ in range(3)]
     stage.add(*orders)
-    stage.until_begun(orders[0])
+    stage.until(lambda: any(one.begun_at for one in stage.executor.fleet.members))
     time.sleep(0.5)
-    stage.engine.processes[stage.place_of(orders[0])].crash(starts_again=True)
-    stage.until_lost(orders[0], 1)
+    stage.crash(orders[0])
+    stage.until(lambda: stage.executor._attempts[orders[0].number] >= 1)
     assert stage.executor._queue.current(orders[1]).allowance.spent_s >= 0.5
-    stage.until(3)
-    assert {one.machine["machine"] for one in stage.done.values()} in ({"one"}, {"two"})
+    stage.until_done(3)
+    assert stage.machines() in ({"one"}, {"two"})
     exceeded = [one.result for one in stage.done.values() if one.result.message.startswith("exceeded")]
     assert len(exceeded) == 1
 
@@ -225,9 +222,9 @@ def test_a_machine_with_another_version_gets_no_calls(monkeypatch: pytest.Monkey
     monkeypatch.setattr(Machine, "describe", answer)
     stage = Stage("one", "two")
     with stage.executor:
-        stage.add(*[stage.parts.order("returns 1") for _ in range(4)])
-        stage.until(4)
-    assert len({one.machine["machine"] for one in stage.done.values()}) == 1
+        stage.add(*stage.returns(4))
+        stage.until_done(4)
+    assert len(stage.machines()) == 1
     (line,) = stage.lines
     assert f"gets no calls: pgdl-harness: expected {harness.__version__} as here, found 0.0.1; install the same" in line
 
@@ -269,8 +266,8 @@ def test_what_has_ended_is_told_before_the_run_ends_for_want_of_machines(monkeyp
     monkeypatch.setattr(Machine, "exchange", retires)
     stage = Stage("one")
     with stage.executor:
-        stage.add(stage.parts.order("returns 1"))
-        stage.until(1)
+        stage.add(*stage.returns(1))
+        stage.until_done(1)
         with pytest.raises(UserError, match="no machine of the cluster makes calls any more"):
             stage.step()
 
@@ -285,3 +282,28 @@ def test_a_machine_that_begins_again_has_no_earlier_orders() -> None:
     assert made.exchange(first.incarnation, [parts.order("returns 1")], {}, 0.1) == MachineReport(second.incarnation)
     made.end()
     assert made.prepare(["tensorflow"]) == MachineReport("")
+
+
+#: What Ray says where a cluster has another Python; a client of Ray 2.52 says nothing at all to a cluster of 2.60.
+MISMATCH = """Version mismatch: The cluster was started with:
+    Ray: 2.60.0
+    Python: 3.11.7
+This process on node 192.0.2.2 was started with:
+    Ray: 2.60.0
+    Python: 3.12.1
+"""
+
+
+def test_errors_of_rays_connection_are_one_line_with_a_remedy() -> None:
+    not_let_in = "the Ray cluster at {} does not let this command in; set RAY_AUTH_MODE=token if"
+    for error, address, expected in (
+        (RuntimeError(MISMATCH), "h:1", "another version of Ray or Python: Version mismatch: The cluster was started"),
+        (ConnectionError(), "h:1", not_let_in.format("h:1")),  # another Ray
+        (ConnectionError(), "auto", not_let_in.format("auto")),
+        (RuntimeError("Failed to connect to Ray cluster."), "h:1", not_let_in.format("h:1")[:45]),  # no token
+        (ConnectionError("Could not find any running Ray instance."), "auto", "no Ray cluster on this machine; start"),
+        (ValueError("odd\nthings"), "h:1", "no connection to the Ray cluster (h:1): odd things; start one with"),
+    ):
+        line = str(_explained(error, address))
+        assert line.startswith(expected), line
+        assert "\n" not in line

@@ -1,13 +1,15 @@
-"""Tests of the cache of models and training data on a machine of a cluster; the driver sends missing files."""
+"""Tests of caches: their directory, and models and data on a machine of a cluster, whose driver sends missing files."""
 
 import hashlib
 import os
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from harness.cache import cache_directory, locked
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache, digests_of
 from harness.execution.cluster.messages import Bundle, OrderNeed
@@ -29,6 +31,40 @@ def bundle(content: bytes, digest: str | None = None) -> Bundle:
     return Bundle({"weights.npz": digest or hashlib.sha256(content).hexdigest()}, [content])
 
 
+def test_the_directory_of_caches_is_named_by_the_user_or_below_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty PGDL_CACHE is no directory, and not the current one."""
+    monkeypatch.chdir(tmp_path)
+    for variables, expected in (
+        ({"PGDL_CACHE": str(tmp_path / "mine")}, "mine/staged"),
+        ({"PGDL_CACHE": "mine"}, "mine/staged"),
+        ({"PGDL_CACHE": "", "XDG_CACHE_HOME": str(tmp_path / "xdg")}, "xdg/pgdl-harness/staged"),
+        ({"PGDL_CACHE": "", "HOME": str(tmp_path / "home")}, "home/.cache/pgdl-harness/staged"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.delenv("XDG_CACHE_HOME", raising=False)
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            assert cache_directory("staged") == tmp_path / expected, variables
+        assert (tmp_path / expected).is_dir()
+
+
+def test_a_cache_that_cannot_be_used_is_the_users_to_mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "file"))
+    with pytest.raises(UserError, match="PGDL_CACHE"):
+        cache_directory("staged")
+    # A directory cannot be opened for writing, as a file of another user cannot.
+    with pytest.raises(UserError, match=r"cannot be written: .*; name another cache by PGDL_CACHE"), locked(tmp_path):
+        pass
+    for variable in ("PGDL_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 54321)  # as in a container
+    with pytest.raises(UserError, match="you have no home directory; set HOME or PGDL_CACHE"):
+        cache_directory("shapes")
+
+
 def test_an_entry_is_written_once_and_linked(tmp_path: Path) -> None:
     cache, target = Cache(), tmp_path / "target"
     target.mkdir()
@@ -40,39 +76,31 @@ def test_an_entry_is_written_once_and_linked(tmp_path: Path) -> None:
     assert cache.entry("data", "a") is None, "another kind of thing may have the same digest"
 
 
-def test_what_fails_half_way_is_not_there() -> None:
-    def fail(directory: Path) -> None:
-        write(directory)
-        raise OSError(28, "No space left on device")
+def test_an_entry_is_there_when_its_files_are_on_the_disk_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a killed process left behind goes when its entry is written."""
 
-    cache = Cache()
-    with pytest.raises(UserError, match="cannot be kept: No space left on device; free some space"):
-        cache.add("model", "a", fail)
-    assert cache.entry("model", "a") is None
-
-
-def test_the_files_of_an_entry_are_on_the_disk_before_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     def sync(descriptor: int) -> None:
         synced.add(os.fstat(descriptor).st_ino)
         assert cache.entry("model", "a") is None
 
+    def failing(error: BaseException) -> Callable[[Path], None]:
+        def fail(directory: Path) -> None:
+            write(directory)
+            raise error
+
+        return fail
+
     cache, synced = Cache(), set[int]()
-    monkeypatch.setattr(os, "fsync", sync)
-    path = cache.add("model", "a", write)
-    assert synced == {(path / "weights.npz").stat().st_ino}
-
-
-def test_what_a_killed_process_left_behind_goes_when_its_entry_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(directory: Path) -> None:
-        write(directory)
-        raise KeyboardInterrupt
-
-    cache = Cache()
+    with pytest.raises(UserError, match="cannot be kept: No space left on device; free some space"):
+        cache.add("model", "a", failing(OSError(28, "No space left on device")))
+    assert cache.entry("model", "a") is None
     with monkeypatch.context() as killed:
         killed.setattr(shutil, "rmtree", lambda *_, **__: None)  # a killed process removes nothing
         with pytest.raises(KeyboardInterrupt):
-            cache.add("data", "a", fail)
-    path = cache.add("data", "a", write)
+            cache.add("model", "a", failing(KeyboardInterrupt()))
+    monkeypatch.setattr(os, "fsync", sync)
+    path = cache.add("model", "a", write)
+    assert synced == {(path / "weights.npz").stat().st_ino}
     assert [one for one in path.parent.iterdir() if one.suffix != ".lock"] == [path]
 
 

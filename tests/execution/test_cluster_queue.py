@@ -1,7 +1,5 @@
 """Tests of the distribution of calls over the machines of a cluster."""
 
-from dataclasses import dataclass, field
-
 import hypothesis.strategies as st
 from hypothesis import given
 
@@ -15,7 +13,6 @@ PARTS = Parts()
 
 
 def member(name: str, workers: int = 1) -> ClusterMember:
-    """Return a machine that is ready for calls."""
     ready = ReadyMachine(name, workers, 100, "bubblewrap", True, frozenset(), {}, (), "")
     return ClusterMember(name, name, None, step=EXCHANGE, ready=ready)
 
@@ -71,45 +68,30 @@ def test_a_batch_has_about_ten_seconds_of_forecast_work() -> None:
     assert queue.take(member("two")) == tuple(quick)
 
 
-@dataclass
-class Seen:
-    """A machine, and the orders that it received."""
-
-    machine: ClusterMember
-    orders: list[Order] = field(default_factory=list)
-
-
 @given(
     st.lists(st.lists(st.one_of(st.none(), st.integers(0, 4)), min_size=1, max_size=4), max_size=30),
     st.lists(st.integers(1, 3), min_size=1, max_size=4),
     st.randoms(use_true_random=False),
 )
 def test_every_call_is_given_out_once_and_no_machine_waits_in_vain(budgets, lanes, random) -> None:  # type: ignore[no-untyped-def]
-    queue = Queue()
-    seen = [Seen(member(f"m{number}", workers)) for number, workers in enumerate(lanes)]
-    members = [one.machine for one in seen]
+    queue, members = Queue(), [member(f"m{number}", workers) for number, workers in enumerate(lanes)]
+    seen: list[tuple[str, Order]] = []
     batches = [tuple(order(budget=budget) for budget in batch) for batch in budgets]
     assert queue.wanted(members) == DEPTH * sum(lanes)
     queue.add(batches)
     for _ in range(10 * len(batches) + 10):
-        one = random.choice(seen)
-        if one.machine.room and (batch := queue.take(one.machine)) is not None:
-            one.machine.give(batch)
-            one.orders += batch
+        one = random.choice(members)
+        if one.room and (batch := queue.take(one)) is not None:
+            one.give(batch)
+            seen += [(one.node, made) for made in batch]
         elif random.random() < 0.5:
-            one.machine.batches = one.machine.batches[1:]  # its calls have ended
-    for one in seen * (len(batches) + 1):
-        while (batch := queue.take(one.machine)) is not None:
-            one.orders += batch
-    given_out = [order.number for one in seen for order in one.orders]
-    assert sorted(given_out) == sorted(order.number for batch in batches for order in batch)
-    homes: dict[int, set[str]] = {}
-    for one in seen:
-        for made in one.orders:
-            if made.allowance.budget is not None:
-                homes.setdefault(made.allowance.budget, set()).add(one.machine.node)
-    assert all(len(places) == 1 for places in homes.values())
-    assert all(queue.take(one.machine) is None for one in seen)
+            one.batches = one.batches[1:]  # its calls have ended
+    for one in members * (len(batches) + 1):
+        while (batch := queue.take(one)) is not None:
+            seen += [(one.node, made) for made in batch]
+    assert sorted(made.number for _, made in seen) == sorted(made.number for batch in batches for made in batch)
+    homes = {(made.allowance.budget, node) for node, made in seen if made.allowance.budget is not None}
+    assert len(homes) == len({budget for budget, _ in homes}), "one machine makes all calls of a budget"
 
 
 def test_seconds_spent_elsewhere_are_those_of_the_newest_order() -> None:

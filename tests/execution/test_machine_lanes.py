@@ -24,43 +24,29 @@ def lanes(workers: int | None = None, *, cores: int, gpus: int = 0, memory: int 
         return plan_lanes(workers, limit * GIB)
 
 
-@pytest.mark.parametrize(
-    ("workers", "machine", "n_workers", "threads", "sandboxes"),
-    [
-        (None, {"cores": 2}, 2, 1, 3),
-        (1, {"cores": 2}, 1, 1, 2),
-        (4, {"cores": 16}, 4, 3, 8),
-        (4, {"cores": 2}, 4, 1, 5),
-        (None, {"cores": 8, "memory": 16, "limit": 4}, 3, 2, 5),
-        (None, {"cores": 8, "memory": 16, "limit": 64}, 1, 7, 2),
-        (None, {"cores": 16, "gpus": 2}, 2, 7, 4),
-        (None, {"cores": 2, "gpus": 4}, 4, 1, 5),
-        (1, {"cores": 16, "gpus": 2}, 1, 15, 2),
-    ],
-    ids=[
-        "a call per core, and one starts while another ends", "spare cores start the next sandbox",
-        "one core is left to the harness", "more calls than cores", "a tenth of memory is left to the machine",
-        "a call may need all memory", "a call per GPU", "more GPUs than cores", "fewer calls than GPUs",
-    ],
-)  # fmt: skip
-def test_calls_side_by_side(
-    workers: int | None, machine: dict[str, int], n_workers: int, threads: int, sandboxes: int
-) -> None:
-    found = lanes(workers, **machine)
-    assert (found.workers, found.threads, found.sandboxes) == (n_workers, threads, sandboxes)
-    assert [gpu.minor for gpu in found.gpus] == [*range(machine.get("gpus", 0))]
+#: Why -> --workers and the machine; calls at once, threads of each, and sandboxes.
+LANES: dict[str, tuple[int | None, dict[str, int], tuple[int, int, int]]] = {
+    "a call per core, and one starts while another ends": (None, {"cores": 2}, (2, 1, 3)),
+    "spare cores start the next sandbox": (1, {"cores": 2}, (1, 1, 2)),
+    "one core is left to the harness": (4, {"cores": 16}, (4, 3, 8)),
+    "more calls than cores": (4, {"cores": 2}, (4, 1, 5)),
+    "a tenth of memory is left to the machine": (None, {"cores": 8, "memory": 16, "limit": 4}, (3, 2, 5)),
+    "a call may need all memory": (None, {"cores": 8, "memory": 16, "limit": 64}, (1, 7, 2)),
+    "a call per GPU": (None, {"cores": 16, "gpus": 2}, (2, 7, 4)),
+    "more GPUs than cores": (None, {"cores": 2, "gpus": 4}, (4, 1, 5)),
+    "fewer calls than GPUs": (1, {"cores": 16, "gpus": 2}, (1, 15, 2)),
+}
 
 
-@pytest.mark.parametrize(
-    ("workers", "machine", "problem"),
-    [
-        (3, {"cores": 16, "gpus": 2}, "--workers: one call per GPU: expected at most 2, found 3"),
-        (9, {"cores": 2}, "--workers: expected a number from 1 to 8, or auto, found 9"),
-    ],
-)
-def test_too_many_calls_are_refused(workers: int, machine: dict[str, int], problem: str) -> None:
-    with pytest.raises(UserError, match=problem):
-        lanes(workers, **machine)
+def test_calls_side_by_side_and_too_many_of_them() -> None:
+    for why, (workers, has, expected) in LANES.items():
+        found = lanes(workers, **has)
+        assert (found.workers, found.threads, found.sandboxes) == expected, why
+        assert [gpu.minor for gpu in found.gpus] == [*range(has.get("gpus", 0))]
+    with pytest.raises(UserError, match="--workers: one call per GPU: expected at most 2, found 3"):
+        lanes(3, cores=16, gpus=2)
+    with pytest.raises(UserError, match="--workers: expected a number from 1 to 8, or auto, found 9"):
+        lanes(9, cores=2)
 
 
 @given(st.integers(1, 256), st.integers(1, 300), st.integers(0, 8))

@@ -1,20 +1,19 @@
 """Tests of conclusions about whole calls from calls on parts of the training data."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from harness.execution.check import try_submission
-from harness.execution.order import FinishedCall, Inputs, Order
+from harness.execution.order import FinishedCall, Order
 from harness.execution.partial_calls import CallOnPart, CallsOnParts
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.task.data import TrainingData
 from harness.task.selection import select_examples
 from harness.task.task import Task
-from tests.execution.planned_things import NOWHERE, NOWHERE_TO_RUN, SETTINGS, Nowhere, make_submission, make_task
+from tests.execution.planned_things import NOWHERE, NOWHERE_TO_RUN, SETTINGS, Answering, make_submission, make_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -28,43 +27,25 @@ def partial(*parts: tuple[int, float], stopped_s: float = 0.0, last: Outcome = O
     return CallsOnParts(tuple(CallOnPart(n, one) for (n, _), one in zip(parts, done, strict=True)), 50_000, stopped_s)
 
 
-@pytest.mark.parametrize(
-    ("parts", "stopped_s", "least", "most"),
-    [
-        ([(128, 2.0), (512, 3.0), (2048, 7.0)], 25.0, 25.0, 7.0 + (50_000 - 2048) * 4.0 / 1536),
-        ([(128, 2.0), (512, 7.0), (2048, 6.9)], 0.0, 6.9, 6.9),
-        ([(128, 2.0), (512, 7.0), (2048, 6.9)], 25.0, 25.0, 25.0),
-        ([(128, 4.0)], 0.0, 4.0, 4.0 * 50_000 / 128),
-    ],
-    ids=["growing as from the last part but one", "growing no more", "stopped later", "one part grows with examples"],
-)
-def test_seconds_of_a_whole_call(parts: list[tuple[int, float]], stopped_s: float, least: float, most: float) -> None:
-    assert partial(*parts, stopped_s=stopped_s).seconds == pytest.approx((least, most))
+def test_seconds_of_a_whole_call() -> None:
+    growing, steady = [(128, 2.0), (512, 3.0), (2048, 7.0)], [(128, 2.0), (512, 7.0), (2048, 6.9)]
+    for case, parts, stopped_s, least, most in (
+        ("growing as from the last part but one", growing, 25.0, 25.0, 7.0 + (50_000 - 2048) * 4.0 / 1536),
+        ("growing no more", steady, 0.0, 6.9, 6.9),
+        ("stopped later", steady, 25.0, 25.0, 25.0),
+        ("one part grows with examples", [(128, 4.0)], 0.0, 4.0, 4.0 * 50_000 / 128),
+    ):
+        assert partial(*parts, stopped_s=stopped_s).seconds == pytest.approx((least, most)), case
 
 
-def test_a_part_that_took_too_long_tells_nothing_but_the_one_before() -> None:
+def test_what_more_examples_or_more_time_could_change_is_not_known() -> None:
+    """A part that took too long tells nothing but the one before; the largest part tells why no call ended well."""
+    unknown = {one for one in Outcome if partial((32, 1.0), last=one).is_unknown}
+    assert unknown == {Outcome.TIMEOUT, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome.CRASH}
     found = partial((128, 2.0), (512, 12.0), last=Outcome.TIMEOUT)
     assert (found.last.n_examples, found.is_unknown) == (128, False)
-    assert partial((128, 12.0), last=Outcome.TIMEOUT).is_unknown
-
-
-def test_the_largest_part_tells_why_no_call_ended_well() -> None:
-    (call, *_) = plan_calls([make_submission()], [make_task(1)], SETTINGS, NOWHERE_TO_RUN)
-    failed = [
-        CallOnPart(
-            number, FinishedCall(call, CallResult(Outcome.EXCEPTION, message=f"{number} are too few"), NOW, {}, "none")
-        )
-        for number in (32, 128)
-    ]
-    assert CallsOnParts(tuple(failed), 50_000).last.done.result.message == "128 are too few"
-
-
-@pytest.mark.parametrize(
-    ("outcome", "is_unknown"),
-    [(Outcome.EXCEPTION, True), (Outcome.BAD_VALUE, True), (Outcome.MEMORY, False), (Outcome.FORBIDDEN, False)],
-)
-def test_what_more_examples_could_change_is_not_known(outcome: Outcome, is_unknown: bool) -> None:
-    assert partial((32, 1.0), last=outcome).is_unknown is is_unknown
+    small, large = (partial((number, 1.0), last=Outcome.EXCEPTION).parts[0] for number in (32, 128))
+    assert CallsOnParts((small, large), 50_000).last is large
 
 
 def test_a_part_has_examples_at_even_distances_and_a_digest_of_its_own(tmp_path) -> None:
@@ -80,20 +61,16 @@ def test_a_part_has_examples_at_even_distances_and_a_digest_of_its_own(tmp_path)
     assert (part.n_samples, len({task.data.digest, part.digest, other.digest})) == (12, 3)
 
 
-class Scripted(Nowhere):
+class Scripted(Answering):
     """An executor that answers the first calls with these outcomes, and later calls with OK, each after 1 s."""
 
     def __init__(self, *outcomes: Outcome) -> None:
         super().__init__()
-        self.outcomes, self.orders = list(outcomes), list[Order]()
+        self.outcomes = list(outcomes)
 
-    def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        self.orders += orders
-
-    def next(self, timeout_s: float) -> FinishedCall[int]:
+    def answer(self, order: Order) -> CallResult:
         outcome = self.outcomes.pop(0) if self.outcomes else Outcome.OK
-        result = CallResult(outcome, 1.0 if outcome is Outcome.OK else None, call_wall_s=1.0)
-        return FinishedCall(self.orders.pop(0).number, result, NOW, {}, "bubblewrap/fast")
+        return CallResult(outcome, 1.0 if outcome is Outcome.OK else None, call_wall_s=1.0)
 
 
 @pytest.mark.parametrize("outcomes", [(Outcome.TIMEOUT, Outcome.OK), (Outcome.OK, Outcome.TIMEOUT)])

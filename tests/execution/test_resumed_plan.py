@@ -2,16 +2,15 @@
 
 import gc
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_submission, make_task
+from planned_things import NOWHERE_TO_RUN, SETTINGS, Answering, make_model, make_submission, make_task
 
 from harness.execution.budget import Clocks, TimeBudget
 from harness.execution.execute import execute
@@ -59,60 +58,48 @@ def test_what_is_recorded_is_not_done_again_unless_by_force(records: Records) ->
     assert (len(forced.missing), forced.recorded) == (3, ())
 
 
-@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in (Outcome.OK, Outcome.INFRA_ERROR)])
-def test_a_failure_of_the_submission_is_final(outcome: Outcome, records: Records) -> None:
-    for call in plan(records, make_submission(), make_task(2)).calls:
-        record(records, call, outcome)
-    assert plan(records, make_submission(), make_task(2)).missing == []
-
-
-def test_a_failure_of_the_harness_is_made_up_for(records: Records) -> None:
-    call = plan(records, make_submission(), make_task(1)).calls[0]
-    record(records, call, Outcome.INFRA_ERROR)
-    again = plan(records, make_submission(), make_task(1))
-    assert (again.missing, again.recorded) == ([call], ())
-    record(records, call, Outcome.OK)
-    assert plan(records, make_submission(), make_task(1)).missing == []
-
-
-def test_timeouts_of_a_busy_machine_are_made_again_where_that_is_asked(records: Records) -> None:
+def test_only_failures_of_the_harness_and_on_request_timeouts_of_a_busy_machine_are_made_again(
+    records: Records,
+) -> None:
     """Only timeouts that had a processor for less than half of their time are repeated."""
-    times = {
-        "model_0": (Outcome.TIMEOUT, 300.0, 40.0), "model_1": (Outcome.TIMEOUT, 300.0, 299.0),
-        "model_2": (Outcome.OK, 200.0, 1.0), "model_3": (Outcome.TIMEOUT, 0.0, 0.0),
-    }  # fmt: skip
-    for call in plan(records, make_submission(), make_task(4)).calls:
-        outcome, wall, cpu = times[call.model.id]
+    times = [
+        *((outcome, 300.0, 299.0) for outcome in Outcome), (Outcome.TIMEOUT, 300.0, 40.0), (Outcome.TIMEOUT, 0.0, 0.0),
+        (Outcome.OK, 200.0, 1.0),
+    ]  # fmt: skip
+    task = make_task(len(times))
+    for call in plan(records, make_submission(), task).calls:
+        outcome, wall, cpu = times[int(call.model.id.removeprefix("model_"))]
         record(records, call, outcome, call_wall_s=wall, call_cpu_s=cpu)
-    assert plan(records, make_submission(), make_task(4)).missing == []
-    again = plan(records, make_submission(), make_task(4), retry=True)
-    assert models(again.missing) == ["model_0", "model_3"], "the latter found the budget used up"
+    failed, *busy = (f"model_{number}" for number in ([*Outcome].index(Outcome.INFRA_ERROR), *range(len(times))[-3:-1]))
+    again = plan(records, make_submission(), task)
+    assert models(again.missing) == [failed]
+    assert len(again.recorded) == len(times) - 1
+    retried = plan(records, make_submission(), task, retry=True)
+    assert models(retried.missing) == sorted([failed, *busy]), "the latter found the budget used up"
+    record(records, again.missing[0])
+    assert plan(records, make_submission(), task).missing == []
 
 
 def test_a_retried_timeout_is_made_once(records: Records) -> None:
     """When the run looks for calls that other runs have recorded, it must find the new record, not the old."""
     call = plan(records, make_submission(), make_task(1)).calls[0]
     record(records, call, Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=1.0)
-    made: list[Order] = []
+    made: list[str] = []
 
-    class Starving(Nowhere):
-        def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-            made.extend(orders)
-
-        def next(self, timeout_s: float) -> FinishedCall[int]:
-            result = CallResult(Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=2.0)
-            return FinishedCall(made[-1].number, result, datetime.now(UTC), {}, "fresh")
+    class Starving(Answering):
+        def answer(self, order: Order) -> CallResult:
+            made.append(order.key)
+            return CallResult(Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=2.0)
 
     again = plan(records, make_submission(), make_task(1), retry=True)
     assert [row.is_starved for row in execute(again, Starving(), records, print, print)] == [True]
-    assert [order.key for order in made] == [call.key]
+    assert made == [call.key]
 
 
 def test_a_run_lets_an_executor_without_room_look_for_machines(records: Records) -> None:
     """A cluster that has lost all machines between two calls looks for others only in `next`."""
-    made: list[Order] = []
 
-    class Lost(Nowhere):
+    class Lost(Answering):
         asked = looked = 0
 
         @property
@@ -121,14 +108,9 @@ def test_a_run_lets_an_executor_without_room_look_for_machines(records: Records)
             assert self.asked < 100, "the run only asks whether there is room"
             return int(self.looked > 2)
 
-        def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-            made.extend(orders)
-
         def next(self, timeout_s: float) -> FinishedCall[int] | None:
             self.looked += 1
-            if not made:
-                return None
-            return FinishedCall(made.pop().number, CallResult(Outcome.OK, 1.0), datetime.now(UTC), {}, "fresh")
+            return super().next(timeout_s)
 
     missing = plan(records, make_submission(), make_task(3))
     assert [row.outcome for row in execute(missing, Lost(), records, print, print)] == ["OK"] * 3
@@ -138,9 +120,10 @@ def test_two_runs_at_once_have_one_time_budget(tmp_path: Path) -> None:
     """With --time-budget average, eight calls of 15 s have 80 s together, whichever run makes them."""
     both = threading.Barrier(2, timeout=2)
 
-    class Timed(Nowhere):
+    class Timed(Answering):
         def __init__(self) -> None:
-            self.clocks, self.orders = Clocks(), deque[Order]()
+            super().__init__()
+            self.clocks = Clocks()
 
         @property
         def wanted(self) -> int:
@@ -148,17 +131,15 @@ def test_two_runs_at_once_have_one_time_budget(tmp_path: Path) -> None:
 
         def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
             self.clocks.update(orders)
-            self.orders.extend(orders)
+            super().add(orders, inputs)
 
-        def next(self, timeout_s: float) -> FinishedCall[int]:
+        def answer(self, order: Order) -> CallResult:
             with suppress(threading.BrokenBarrierError):
                 both.wait()
-            clock = self.clocks.of(order := self.orders.popleft())
+            clock = self.clocks.of(order)
             outcome, wall = (Outcome.OK, 15.0) if clock.left() >= 15 else (Outcome.TIMEOUT, clock.left())
             clock.spend(wall)
-            value = 1.0 if outcome is Outcome.OK else None
-            result = CallResult(outcome, value, call_wall_s=wall, call_cpu_s=wall)
-            return FinishedCall(order.number, result, datetime.now(UTC), {}, "bubblewrap")
+            return CallResult(outcome, 1.0 if outcome is Outcome.OK else None, call_wall_s=wall, call_cpu_s=wall)
 
     def run(_: int) -> list[str]:
         with Records(tmp_path / "results.db") as records:
@@ -180,20 +161,14 @@ def test_models_that_swap_their_names_are_called_again(records: Records) -> None
     assert models(plan(records, make_submission(), swapped).missing) == ["model_0", "model_1"]
 
 
-def test_two_models_with_the_same_files_have_a_record_each(records: Records) -> None:
+def test_models_and_submissions_with_the_same_files_have_records_each(records: Records) -> None:
+    """If two submissions had the same records, one would vanish from the board."""
     twins = make_task([make_model("model_0", "same"), make_model("model_1", "same")])
-    first, second = plan(records, make_submission(), twins).calls
+    first, second = plan(records, make_submission("mine"), twins).calls
     record(records, first)
-    assert plan(records, make_submission(), twins).missing == [second]
+    assert plan(records, make_submission("mine"), twins).missing == [second]
     record(records, second)
-    assert len(list(records.newest_of())) == 2
-
-
-def test_two_submissions_with_the_same_files_have_records_each(records: Records) -> None:
-    """If both had the same records, one submission would vanish from the board."""
-    for call in plan(records, make_submission("mine"), make_task(2)).calls:
-        record(records, call)
-    theirs = plan(records, make_submission("theirs"), make_task(2))
+    theirs = plan(records, make_submission("theirs"), twins)
     assert len(theirs.missing) == 2
     for call in theirs.missing:
         record(records, call)

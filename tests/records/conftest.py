@@ -20,7 +20,6 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(params=["sqlite", rest("postgresql")])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The location of a database without tables."""
     if request.param == "sqlite":
         return str(tmp_path / "results.db")
     server: Server = request.getfixturevalue("server")
@@ -39,7 +38,6 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache for each test."""
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 

@@ -44,7 +44,6 @@ class Server:
         self._run("pg_ctl", "stop", "-w", "-D", str(self.directory / "data"), "-m", "immediate")
 
     def signal(self, number: int) -> None:
-        """Send a signal to all of the server's processes."""
         first = int((self.directory / "data" / "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         for process in (first, *map(int, children)):
@@ -52,7 +51,6 @@ class Server:
                 os.kill(process, number)
 
     def new_database(self, name: str) -> str:
-        """Create a database; return its URL."""
         self.query(f'CREATE DATABASE "{name}"')
         return self.url.replace("/postgres?", f"/{name}?")
 

@@ -16,7 +16,7 @@ from sqlalchemy import insert
 from sqlalchemy.engine import Connection
 
 from harness import process_identity
-from harness.records import Claims, Evaluation, Records, RecordWriter, connection
+from harness.records import Claims, Records, RecordWriter, connection
 from harness.records.evaluation import REQUESTS
 from harness.records.tables import columns_of
 from tests.records.evaluation_rows import evaluation, request
@@ -26,19 +26,13 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_a_call_is_one_runs_alone_until_it_ends(location):
-    with Records(location) as mine, Records(location) as theirs, Claims(mine) as ours:
-        assert ours.take(["a", "b"]) == {"a", "b"}
-        with Claims(theirs) as others:
-            assert others.take(["b", "c"]) == {"c"}
-            assert ours.take(["a", "b", "c"]) == {"a", "b"}
-        assert ours.take(["c"]) == {"c"}
-
-
-def test_many_calls_are_claimed_at_once(location):
     keys = [f"{number:064}" for number in range(2_000)]
-    with Records(location) as records, Claims(records) as one, Claims(records) as other:
-        assert one.take(keys[:1_500]) == set(keys[:1_500])
-        assert other.take(keys) == set(keys[1_500:])
+    with Records(location) as mine, Records(location) as theirs, Claims(mine) as ours:
+        assert ours.take(keys[:1_500]) == set(keys[:1_500])
+        with Claims(theirs) as others:
+            assert others.take(keys) == set(keys[1_500:])
+            assert ours.take(keys) == set(keys[:1_500])
+        assert ours.take(keys[-1:]) == set(keys[-1:])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
@@ -84,45 +78,20 @@ def test_what_a_run_could_not_release_is_free_for_the_next_run_of_its_process(lo
             assert third.take(["a", "b"]) == {"b"}
 
 
-def is_written(writer: RecordWriter, row: Evaluation) -> bool:
-    writer.add(row)
-    writer.flush()
-    ((_, done),) = writer.written()
-    return done
-
-
 def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location):
     """The machine of the first run slept for longer than other runs wait for a sign of life."""
-    first = evaluation()
+    first, later = evaluation(), evaluation(value=2.0, finished_at=datetime(2026, 1, 2, tzinfo=UTC))
     with Records(location) as records, Claims(records) as claims, RecordWriter(records, claims) as writer:
         claims.take([first.key])
-        assert is_written(writer, first)
-        theirs = f"insert into claims values ('{first.key}', 'another run')"  # as if this run were dead
-        execute(location, "delete from claims", "delete from runs", theirs)
-        assert not is_written(writer, evaluation(value=2.0, finished_at=datetime(2026, 1, 2, tzinfo=UTC)))
+        for row, is_written in ((first, True), (later, False)):
+            writer.add(row)
+            writer.flush()
+            assert writer.written() == [(row, is_written)]
+            theirs = f"insert into claims values ('{first.key}', 'another run')"  # as if this run were dead
+            execute(location, "delete from claims", "delete from runs", theirs)
         assert [row.value for row in records.newest_of()] == [1.0]
         claims.take(["another"])
         assert execute(location, "select count(*) from runs") == [(1,)], "its claims must not outlive it"
-
-
-def test_a_run_waits_for_a_reader_however_long_it_reads(tmp_path, monkeypatch):
-    """Without a write-ahead log, a reader keeps everybody from writing."""
-    monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
-    location = str(tmp_path / "results.db")
-    with Records(location) as records:
-        reader = sqlite3.connect(location, check_same_thread=False)
-        reader.execute("begin")
-        reader.execute("select count(*) from evaluations").fetchall()
-        said: list[str] = []
-
-        def hear(line: str) -> None:
-            said.append(line)
-            reader.close()
-
-        records.warn = hear
-        records.add(evaluation())
-        assert [row.value for row in records.newest_of()] == [1.0]
-    assert [line.partition(" has been locked for ")[0] for line in said] == [location]
 
 
 def add_remote_run(location: str, beats: int) -> None:
@@ -133,35 +102,29 @@ def add_remote_run(location: str, beats: int) -> None:
     )  # fmt: skip
 
 
-def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location, monkeypatch):
-    now = [1000.0]
-    monkeypatch.setattr("harness.records.claims.time.monotonic", lambda: now[0])
-    with Records(location) as records, Claims(records) as claims:
-        add_remote_run(location, 1)
-        assert claims.take(["a"]) == set()
-        now[0] += 59
-        assert claims.take(["a"]) == set()
-        add_remote_run(location, 2)
-        now[0] += 59
-        assert claims.take(["a"]) == set()
-        now[0] += 61
-        assert claims.take(["a"]) == {"a"}
-
-
-def test_nobody_counts_as_dead_because_the_database_was_away(location, monkeypatch):
-    """Without the database, a run on another machine could give no sign of life."""
+def test_a_run_on_another_machine_lives_as_long_as_it_says_so_or_cannot_say_it(location, monkeypatch):
+    """While the database is away, a run on another machine can give no sign of life."""
     now = [1000.0]
     monkeypatch.setattr("harness.records.claims.time.monotonic", lambda: now[0])
     monkeypatch.setattr("harness.records.claims.BEAT_S", 0.01)
     with Records(location) as records, Claims(records) as claims:
+
+        def is_free_after(seconds: float) -> bool:
+            now[0] += seconds
+            return claims.take(["a"]) == {"a"}
+
         add_remote_run(location, 1)
-        assert claims.take(["a"]) == set()
+        assert not is_free_after(0)
+        assert not is_free_after(59)
+        add_remote_run(location, 2)
+        assert not is_free_after(59)
         execute(location, "alter table runs rename to away")
         while claims._pulses:
             pass
         now[0] += 100
         execute(location, "alter table away rename to runs")
-        assert claims.take(["a"]) == set()
+        assert not is_free_after(0)
+        assert is_free_after(61)
 
 
 def test_a_process_is_told_from_a_later_one_with_its_number():
@@ -177,17 +140,15 @@ def test_a_process_is_told_from_a_later_one_with_its_number():
     assert process_identity.start_time(2**22 + 1) == ""
 
 
-def test_sqlite_waits_as_long_as_the_warning_says(tmp_path):
-    with Records(str(tmp_path / "results.db")) as records, records.engine.connect() as opened:
-        assert opened.exec_driver_sql("PRAGMA busy_timeout").scalar() == 1000 * connection.BUSY_S
-
-
-def test_the_threads_of_a_run_say_once_that_they_wait_for_a_lock(tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
+def test_the_threads_of_a_run_wait_for_a_lock_however_long_and_say_so_once(tmp_path, monkeypatch):
+    """Without a write-ahead log, a reader keeps everybody from writing."""
     location, said = str(tmp_path / "results.db"), list[str]()
+    with Records(location) as records, records.engine.connect() as opened:
+        assert opened.exec_driver_sql("PRAGMA busy_timeout").scalar() == 1000 * connection.BUSY_S
+    monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
     with Records(location) as records, closing(sqlite3.connect(location)) as other, ThreadPoolExecutor(3) as pool:
         records.warn = said.append
-        for times in (1, 2):
+        for times, lock in enumerate((("begin immediate",), ("begin", "select count(*) from requests")), start=1):
             tries = [0, 0, 0]
 
             def work(number: int, tries: list[int] = tries) -> Callable[[Connection], None]:
@@ -197,11 +158,12 @@ def test_the_threads_of_a_run_say_once_that_they_wait_for_a_lock(tmp_path, monke
 
                 return write
 
-            other.execute("begin immediate")
+            for statement in lock:
+                other.execute(statement).fetchall()
             waiting = [pool.submit(records.write, work(number)) for number in range(3)]
             while min(tries) < 3 and not any(one.done() for one in waiting):
                 pass
             other.rollback()
             for one in waiting:
                 one.result()
-            assert len(said) == times
+            assert [line.partition(" has been locked for ")[0] for line in said] == [location] * times

@@ -56,19 +56,15 @@ def test_requests_are_added_once(tmp_path):
         assert [(one.submission, one.merged_at is None) for one in records.requests()] == [("a", True), ("b", False)]
 
 
-@pytest.mark.parametrize(("column", "value"), [("started_at", "yesterday"), ("environment", "{"), ("value", "text")])
-def test_a_file_of_other_content_is_one_line(tmp_path, column, value):
+def test_a_missing_file_and_files_of_other_content_are_one_line(tmp_path):
     mine, other = write(tmp_path / "mine", evaluation(model="model_1")), write(tmp_path / "other", evaluation())
-    execute(str(other), f"update evaluations set {column} = :value", value=value)
-    with Records(str(mine)) as records, pytest.raises(UserError, match=f"{other}"):
-        add_records(records, other)
-    assert content(mine) == [("model_1", "OK", 1.0)]
-
-
-def test_a_missing_file_and_another_file_are_one_line(tmp_path):
     (tmp_path / "text").write_text("no database")
-    with Records(str(tmp_path / "mine")) as records:
-        first = "no such results file; name another database with --add-records"
-        for name, problem in (("missing", first), ("text", "not a database")):
+    execute(str(other), "update evaluations set started_at = 'yesterday'")
+    with Records(str(mine)) as records:
+        for name, problem in (
+            ("missing", "no such results file; name another database with --add-records"), ("text", "not a database"),
+            ("other", f"{other}, table evaluations, row 1, column started_at: expected a time"),
+        ):  # fmt: skip
             with pytest.raises(UserError, match=problem):
                 add_records(records, tmp_path / name)
+    assert content(mine) == [("model_1", "OK", 1.0)]

@@ -1,6 +1,7 @@
 """Tests of rows that the harness would not write: the error is a line that names database, table, row and column."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,76 +13,63 @@ from harness.records.versions import recorded_versions
 from tests.records.evaluation_rows import evaluation, request
 from tests.records.statements import execute
 
-TEXT = "expected text of at most 32768 characters, without control characters"
-CONFIGURATION = f"expected {evaluation().configuration}, by the settings in the row"
+LINE, TEXT = "a line of at most 255 characters", "text of at most 32768 characters, without control characters"
+CONFIGURATION = f"{evaluation().configuration}, by the settings in the row"
+COUNT, SECONDS, OBJECT = "an integer from 0 to 2147483647", "a number from 0 to 1e+09", "a JSON object of texts"
 DEEP = '{"a": ' + "[" * 1500 + "]" * 1500 + "}"
+
+#: Table, column, and what is expected there -> odd values; an error shows their beginning.
+ODD: dict[tuple[str, str, str], list[Any]] = {
+    ("evaluations", "value", "a finite number"): ["high", b"\x00\x01", float("inf")],
+    ("evaluations", "value", "a number"): [None],
+    ("evaluations", "outcome", "an outcome"): ["FINE"],
+    ("evaluations", "repeat", COUNT): [0.5, -1, 2**40],
+    ("evaluations", "seed", "an integer from 0 to 9223372036854775807"): ["1 OR 1"],
+    ("evaluations", "call_wall_s", SECONDS): [float("inf"), -5, None],
+    ("evaluations", "started_at", "a time"): ["yesterday"],
+    ("evaluations", "finished_at", "a time"): ["2026-02-30 12:00:00.000000", "2026-01-01 99:00:00.000000"],
+    ("evaluations", "model", LINE): [b"model_0", "model_0\x1b[2J", "m" * 256],
+    ("evaluations", "submission", "printable ASCII text"): ["größe"],
+    ("evaluations", "model_digest", "letters and digits"): ["../m0"],
+    ("evaluations", "message", "no message, because the outcome is OK"): ["gone"],
+    ("evaluations", "message", TEXT): ["m" * 40_000],
+    ("evaluations", "output_tail", TEXT): ["a\r\x9b"],
+    ("evaluations", "environment", OBJECT): ["{", "[]", '{"a": 1e999}', DEEP],
+    ("evaluations", "configuration", CONFIGURATION): ["c0"],
+    ("evaluations", "is_baseline", "0 or 1"): [2],
+    ("requests", "configuration", CONFIGURATION): ["c0"],
+    ("requests", "settings", "the settings of a run"): ["[" * 2000, '{"run_seed": 1e999}', "1" * 5000, "{}"],
+    ("requests", "requested_at", "a time"): [b""],
+    ("requests", "merged_at", "a time"): [3],
+    ("requests", "deterministic", "0 or 1"): ["yes"],
+    ("requests", "team", "text of at most 4096 characters, without control characters"): ["\0"],
+}
 
 
 @pytest.mark.parametrize(
-    ("table", "column", "stored", "found"),
-    [
-        ("evaluations", "value", "high", "expected a finite number, found 'high'"),
-        ("evaluations", "value", b"\x00\x01", r"expected a finite number, found b'\x00\x01'"),
-        ("evaluations", "value", float("inf"), "expected a finite number, found inf"),
-        ("evaluations", "value", None, "expected a number, found nothing"),
-        ("evaluations", "outcome", "FINE", "expected an outcome, found 'FINE'"),
-        ("evaluations", "repeat", 0.5, "expected an integer from 0 to 2147483647, found 0.5"),
-        ("evaluations", "repeat", -1, "expected an integer from 0 to 2147483647, found -1"),
-        ("evaluations", "repeat", 2**40, "expected an integer from 0 to 2147483647, found 1099511627776"),
-        ("evaluations", "seed", "1 OR 1", "expected an integer from 0 to 9223372036854775807, found '1 OR 1'"),
-        ("evaluations", "call_wall_s", float("inf"), "expected a number from 0 to 1e+09, found inf"),
-        ("evaluations", "call_wall_s", -5, "expected a number from 0 to 1e+09, found -5"),
-        ("evaluations", "call_wall_s", None, "expected a number from 0 to 1e+09, found nothing"),
-        ("evaluations", "started_at", "yesterday", "expected a time, found 'yesterday'"),
-        ("evaluations", "finished_at", "2026-02-30 12:00:00.000000", "expected a time, found '2026-02-30 12:00:00"),
-        ("evaluations", "finished_at", "2026-01-01 99:00:00.000000", "expected a time, found '2026-01-01 99:00:00"),
-        ("evaluations", "model", b"model_0", "expected a line of at most 255 characters, found b'model_0'"),
-        ("evaluations", "model", "model_0\x1b[2J", "expected a line of at most 255 characters, found 'model_0"),
-        ("evaluations", "model", "m" * 256, "expected a line of at most 255 characters, found 'mmm"),
-        ("evaluations", "submission", "größe", "expected printable ASCII text, found 'größe'"),
-        ("evaluations", "model_digest", "../m0", "expected letters and digits, found '../m0'"),
-        ("evaluations", "message", "gone", "expected no message, because the outcome is OK, found 'gone'"),
-        ("evaluations", "message", "m" * 40_000, f"{TEXT}, found 'mmm"),
-        ("evaluations", "output_tail", "a\r\x9b", rf"{TEXT}, found 'a\r\x9b'"),
-        ("evaluations", "environment", "{", "expected a JSON object of texts, found '{'"),
-        ("evaluations", "environment", "[]", "expected a JSON object of texts, found '[]'"),
-        ("evaluations", "environment", '{"a": 1e999}', "expected a JSON object of texts, found '{"),
-        ("evaluations", "environment", DEEP, "expected a JSON object of texts, found '{"),
-        ("evaluations", "configuration", "c0", f"{CONFIGURATION}, found 'c0'"),
-        ("evaluations", "is_baseline", 2, "expected 0 or 1, found 2"),
-        ("requests", "configuration", "c0", f"{CONFIGURATION}, found 'c0'"),
-        ("requests", "settings", "[" * 2000, "expected the settings of a run, found '[[["),
-        ("requests", "settings", '{"run_seed": 1e999}', "expected the settings of a run, found '{"),
-        ("requests", "settings", "1" * 5000, "expected the settings of a run, found '111"),
-        ("requests", "settings", "{}", "expected the settings of a run, found '{}'"),
-        ("requests", "requested_at", b"", "expected a time, found b''"),
-        ("requests", "merged_at", 3, "expected a time, found 3"),
-        ("requests", "deterministic", "yes", "expected 0 or 1, found 'yes'"),
-        ("requests", "team", "\0", "expected text of at most 4096 characters, without control characters, found"),
-    ],
-)  # fmt: skip
-def test_odd_values(table: str, column: str, stored: object, found: str, tmp_path: Path) -> None:
+    ("table", "column", "expected", "stored"), [(*place, value) for place, values in ODD.items() for value in values]
+)
+def test_odd_values(table: str, column: str, expected: str, stored: object, tmp_path: Path) -> None:
     """SQLite stores any value in any column; without the check, the error would appear later, far from the cause."""
     file = tmp_path / "results.db"
     with Records(str(file)) as records:
         records.add(evaluation(model="model_1"), evaluation())
         records.ask([request(evaluation()), request(evaluation())])
-    free = "".join(line.replace("NOT NULL", "") for line in _definition(file, table))
-    with sqlite3.connect(file) as connection:  # a stranger's table may take NULL
+    ((definition,),) = execute(str(file), f"SELECT sql FROM sqlite_master WHERE name = '{table}'")
+    free = definition.replace("NOT NULL", "")  # a stranger's table may take NULL
+    with closing(sqlite3.connect(file)) as connection:
         connection.executescript(f"ALTER TABLE {table} RENAME TO old; {free}; INSERT INTO {table} SELECT * FROM old")
         connection.execute(f"UPDATE {table} SET {column} = ? WHERE id = 2", [stored])
         connection.execute("DROP TABLE old")
-    connection.close()
+        connection.commit()
     with Records(str(file), read_only=True) as records, pytest.raises(UserError) as error:
         list(records.whole_of()) if table == "evaluations" else records.requests()
-    assert str(error.value).startswith(f"{file}, table {table}, row 2, column {column}: {found}")
+    found = "nothing" if stored is None else repr(stored)[:4]
+    assert str(error.value).startswith(
+        f"{file}, table {table}, row 2, column {column}: expected {expected}, found {found}"
+    )
     assert str(error.value).endswith("; name another database with --results")
     assert len(str(error.value)) < len(str(file)) + 250
-
-
-def _definition(file: Path, table: str) -> list[str]:
-    (row,) = execute(str(file), f"SELECT sql FROM sqlite_master WHERE name = '{table}'")
-    return str(row[0]).splitlines(keepends=True)
 
 
 @pytest.mark.parametrize(

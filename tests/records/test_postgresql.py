@@ -1,4 +1,4 @@
-"""Tests of a PostgreSQL server that is restarted, hangs, or is gone; skipped if PostgreSQL is not installed."""
+"""Tests of a PostgreSQL server: restarted, hanging, gone, or with a password; skipped if none is installed."""
 
 import secrets
 import signal
@@ -14,16 +14,18 @@ from sqlalchemy import func, select
 from harness.errors import UserError
 from harness.records import Claims, Records, RecordWriter, add_unwritten
 from harness.records.claims import _forget
+from tests.board.board_examples import rows as submission_rows
+from tests.canary import SECRET, require_hidden, require_unwritten, started
 from tests.records.evaluation_rows import evaluation, request
 from tests.records.servers import Server
-from tests.records.test_writer import kept_file, rows, values
+from tests.records.written_rows import kept_file, rows, values
+from tests.throwaway import make_task
 
 pytestmark = pytest.mark.rest
 
 
 @pytest.fixture
 def url(server: Server) -> str:
-    """The location of a database without tables."""
     return server.new_database(f"d{secrets.token_hex(4)}")
 
 
@@ -114,8 +116,7 @@ def test_a_slow_statement_is_waited_for(url, monkeypatch):
 
 def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_run(server, url, cache, monkeypatch):
     monkeypatch.setattr("harness.records.connection.RECOVERY_S", 0.5)
-    secret = "canary4711"
-    with_password = url.replace("postgres@", f"postgres:{secret}@")
+    with_password = url.replace("postgres@", f"postgres:{SECRET}@")
     made, said = rows(3), []
     with Records(with_password) as records:
         records.warn = said.append
@@ -131,46 +132,39 @@ def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_run(server
     file = kept_file(cache)
     assert f"finished calls are kept in {file}" in str(error.value)
     assert len(str(error.value).splitlines()) == 1
-    assert secret not in str(error.value) + "".join(said)
-    assert not any(secret.encode() in path.read_bytes() for path in file.parent.iterdir())
+    assert SECRET not in str(error.value) + "".join(said)
+    require_unwritten(file.parent)
     with Records(url) as records:
         add_unwritten(records)  # the password is no part of the database's address
         assert values(url) == [row.value for row in made]
     assert not file.exists()
 
 
-def test_a_role_that_may_only_read(server, url):
-    role = f"r{secrets.token_hex(4)}"
-    with Records(url) as records:
-        records.add(evaluation())
-    server.query(f"CREATE ROLE {role} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}", url)
-    readers = url.replace("postgres@", f"{role}@")
-    with Records(readers, read_only=True) as records:
-        assert [row.value for row in records.newest_of()] == [1.0]
-    with Records(readers) as records, pytest.raises(UserError, match="permission denied"):
-        records.ask([request(evaluation())])  # what a run writes first
-
-
-def test_a_role_that_may_write_rows_but_change_no_table(server, url):
-    role = f"r{secrets.token_hex(4)}"
+def test_roles_that_may_only_read_or_change_no_table(server, url):
+    reader, writer = (f"{letter}{secrets.token_hex(4)}" for letter in "rw")
+    as_reader, as_writer = (url.replace("postgres@", f"{role}@") for role in (reader, writer))
     with Records(url):
         pass
     rights = (
-        f"CREATE ROLE {role} LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role};"
-        f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {role}; DROP INDEX ix_requests_submission"
+        f"CREATE ROLE {reader} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {reader};"
+        f"CREATE ROLE {writer} LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {writer};"
+        f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {writer}; DROP INDEX ix_requests_submission"
     )
     server.query(rights, url)
     made = rows(3)
-    with Records(url.replace("postgres@", f"{role}@")) as records, Claims(records) as claims:
+    with Records(as_writer) as records, Claims(records) as claims:
         assert claims.take([row.key for row in made]) == {row.key for row in made}
-        with RecordWriter(records, claims) as writer:
+        with RecordWriter(records, claims) as writing:
             for row in made:
-                writer.add(row)
+                writing.add(row)
         records.ask([request(made[0])])
-    assert values(url) == [0.0, 1.0, 2.0]
+    with Records(as_reader, read_only=True) as records:
+        assert [row.value for row in records.newest_of()] == [0.0, 1.0, 2.0]
+    with Records(as_reader) as records, pytest.raises(UserError, match="permission denied"):
+        records.ask([request(evaluation())])  # what a run writes first
     server.query("DROP TABLE requests", url)
     with pytest.raises(UserError, match="permission denied"):
-        Records(url.replace("postgres@", f"{role}@"))
+        Records(as_writer)
 
 
 def test_a_lock_of_another_program_is_waited_for_with_a_warning(url, monkeypatch):
@@ -222,3 +216,38 @@ def test_claims_made_while_their_run_is_taken_for_dead_do_not_outlive_it(server,
                 pass
         forgotten.result()
         assert server.query("SELECT key FROM claims", url) == []
+
+
+def test_no_command_tells_or_passes_on_the_password_of_a_server(server, url, pgdl, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    make_task(tmp_path / "task_data")
+    commands = (["board", "--html", "site", "--output", "files"], ["score"], ["results"], ["compare", "--recorded"])
+    url, usual = (one.replace("postgres@", f"postgres:{SECRET}@") for one in (url, server.url))
+    made = submission_rows("mine", task="tiny")
+    with Records(url) as records:
+        records.add(*made)
+        records.ask([request(made[0])])
+    with started(monkeypatch) as arguments:
+        ended = [pgdl(*command, "--results", url) for command in commands]
+        monkeypatch.setenv("PGDL_RESULTS", url)
+        ended += [pgdl(*command) for command in commands]
+    assert ended[0].code == 0
+    assert any('--results "${PGDL_RESULTS:?its address}"' in one.out for one in ended)
+    assert [one for one in arguments if SECRET in one] == []
+    for fault in (
+        usual.replace("/postgres?", f"/none?password={SECRET}&"), f"{usual}&{SECRET}=x&sslpassword={SECRET}",
+        f"{usual}&sslmode={SECRET}",
+    ):  # fmt: skip
+        refused = pgdl("results", "--results", fault)
+        assert len(refused.refusal().splitlines()) == 1
+        ended.append(refused)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError(f"cannot read {url}")
+
+    monkeypatch.setattr(Records, "distinct", fail)
+    ended.append(pgdl("results", "--submission", "mine", "--results", url))
+    assert (ended[-1].code, "Traceback" in ended[-1].err) == (70, True)
+    require_hidden(*ended)
+    require_unwritten(tmp_path)

@@ -17,26 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from sqlalchemy.engine import Connection
 
 from harness.errors import UserError
-from harness.records import Claims, Evaluation, Records, RecordWriter
+from harness.records import Claims, Records, RecordWriter
 from harness.records.connection import Database, DatabaseError
 from harness.records.keys import insert_missing
 from tests.records.evaluation_rows import NOW, evaluation
-from tests.records.statements import execute
+from tests.records.written_rows import kept_file, refusing, rows, values
 
 ROOT = Path(__file__).parents[2]
-
-
-def rows(count: int, start: int = 0) -> list[Evaluation]:
-    return [evaluation(model=f"model_{start + number}", value=float(start + number)) for number in range(count)]
-
-
-def values(location: str) -> list[float]:
-    return [value for (value,) in execute(location, "select value from evaluations order by id")]
-
-
-def kept_file(cache: Path) -> Path:
-    (file,) = (cache / "unwritten").glob("*.db")
-    return file
 
 
 def test_all_are_written_in_their_order_when_the_writer_ends(location):
@@ -128,21 +115,12 @@ def test_a_group_whose_answer_was_lost_is_not_written_twice(location, monkeypatc
     ]
 
 
-def hide_table(location: str) -> None:
-    execute(location, "alter table evaluations rename to gone")
-
-
-def show_table(location: str) -> None:
-    execute(location, "alter table gone rename to evaluations")
-
-
 @pytest.mark.usefixtures("impatient", "cache")
 def test_an_error_that_ends_a_run_is_told_once(location):
     said: list[str] = []
     first, *later = rows(3)
-    with Records(location) as records:
+    with Records(location) as records, refusing(location):
         records.warn = said.append
-        hide_table(location)
         with pytest.raises(UserError, match="finished calls are kept in "), RecordWriter(records, None) as writer:  # noqa: PT012
             writer.add(first)
             try:
@@ -155,13 +133,11 @@ def test_an_error_that_ends_a_run_is_told_once(location):
 @pytest.mark.usefixtures("impatient")
 def test_an_interrupted_run_names_the_file_too(location, cache):
     said: list[str] = []
-    with Records(location) as records:
+    with Records(location) as records, refusing(location):
         records.warn = said.append
-        hide_table(location)
         with pytest.raises(KeyboardInterrupt), RecordWriter(records, None) as writer:  # noqa: PT012
             writer._waiting += rows(2)
             raise KeyboardInterrupt
-    show_table(location)
     assert str(kept_file(cache)) in said[-1]
     assert values(str(kept_file(cache))) == [0.0, 1.0]
 
@@ -179,8 +155,7 @@ def test_an_error_of_the_program_loses_no_finished_call(location, cache, monkeyp
 
 @pytest.mark.usefixtures("impatient")
 def test_records_that_can_be_kept_nowhere_are_an_error_that_says_so(location, tmp_path, monkeypatch):
-    with Records(location) as records:
-        hide_table(location)
+    with Records(location) as records, refusing(location):
         lost = pytest.raises(UserError, match=r"; 1 finished call lost, because .*unwritten: cannot be created: ")
         with lost, RecordWriter(records, None) as writer:
             (tmp_path / "file").write_text("")

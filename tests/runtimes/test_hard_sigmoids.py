@@ -16,7 +16,6 @@ DEFINITIONS = {
 
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Models with each hard sigmoid, as an activation and as a layer."""
     folder, random = tmp_path_factory.mktemp("models"), np.random.default_rng(0)
     weights = [random.normal(size=shape).astype(np.float32) for shape in ((4, 5), (5,), (5, 3), (3,))]
     for name in DEFINITIONS:

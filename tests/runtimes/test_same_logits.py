@@ -83,7 +83,6 @@ IDLE = [
 
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Models in the form that a worker reads, with random weights and inputs."""
     directory, random = tmp_path_factory.mktemp("models"), np.random.default_rng(0)
     targets = []
     for name, layers in {**CHAINS, "idle": IDLE}.items():
