@@ -53,31 +53,6 @@ def test_the_table(pgdl: Pgdl) -> None:
     assert explained.splitlines()[-1] == notes[0]
 
 
-COLUMNS = "some of chance, p_value, printed, kendall, granulated_kendall, sign_error, robust_sign_error"
-
-
-@pytest.mark.usefixtures("results")
-@pytest.mark.parametrize(
-    ("command", "problem"),
-    [
-        ("board --format csv --wide", "--wide: expected --format table with it, found csv; leave --wide out"),
-        ("board --format csv --explain", "--explain: expected --format table with it, found csv; leave --explain out"),
-        ("board --format parquet", "--format parquet is not for a terminal; add > FILE\n"),
-        ("compare --format parquet", "--format parquet is not for a terminal; add > FILE\n"),
-        ("board --columns kendal", f"--columns: expected {COLUMNS}, found kendal\n"),
-        ("compare --columns kendal", f"--columns: expected {COLUMNS}, found kendal\n"),
-        ("board --results missing.db", "missing.db: no such results file"),
-        ("board --tasks missing", "missing: no such directory"),
-    ],
-)
-def test_mistakes_are_one_line(
-    command: str, problem: str, pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    assert pgdl(*command.split()).refusal().startswith(f"pgdl: {problem}")
-    assert not (folder / "missing.db").exists()
-
-
 @pytest.mark.usefixtures("results")
 def test_more_columns_reach_the_site_but_not_of_hidden_tasks(pgdl: Pgdl, folder: Path) -> None:
     assert pgdl("board", "--columns", "sign_error", "--html", "site").code == 0

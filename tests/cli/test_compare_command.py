@@ -173,19 +173,6 @@ def test_a_measure_and_its_logarithm_are_compared_once() -> None:
     assert ordered_alike([*parameters, "fisher_trace"]) == {parameters[1]: parameters[0]}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("sise", "measures: no measure, family or cost 'sise'; did you mean 'size'?"),
-        ("num_parms", "measures: no measure, family or cost 'num_parms'; did you mean 'num_params'?"),
-        ("", "measures: no measure, family or cost ''; pgdl measures lists them"),
-        ("vc_dim:image_sid=3", "did you mean 'image_side'?"),
-    ],
-)
-def test_what_is_no_measure_is_one_line(text: str, message: str, pgdl: Pgdl) -> None:
-    assert message in pgdl("compare", "--measures", text).refusal()
-
-
 @pytest.mark.usefixtures("known_shapes")
 def test_nothing_is_run_that_cannot_be_scored(pgdl: Pgdl, folder: Path) -> None:
     make_task(folder / "task_data", reference=False)

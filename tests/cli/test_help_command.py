@@ -35,20 +35,6 @@ def test_a_section(pgdl: Pgdl) -> None:
     assert (lines[0][:8], "Submissions" in lines[0]) == ("Packages", False)
 
 
-@pytest.mark.parametrize(
-    ("topic", "problem"),
-    [
-        ("outcmes", "no page 'outcmes'; did you mean 'outcomes'?"),
-        ("run", "no page 'run'; pgdl run --help explains the command"),
-        ("../README", "no page '../README'; list them with pgdl help"),
-        ("measures#at-chanc", "no section 'at-chanc'; did you mean 'at-chance'?"),
-    ],
-)
-def test_mistakes_are_one_line(topic: str, problem: str, pgdl: Pgdl) -> None:
-    ended = pgdl("help", topic)
-    assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {problem}\n")
-
-
 @pytest.mark.rest
 def test_messages_name_pages_that_are_there(pgdl: Pgdl) -> None:
     """Messages are the string constants of the harness and the help texts of commands, but no other docstrings."""

@@ -118,9 +118,3 @@ def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> 
     as_json.console_of("table").print("table")
     as_json.console_of("json", quiet=True).print("nothing")
     assert capsys.readouterr() == ("table\n", "progress\n")
-
-
-@pytest.mark.usefixtures("three_submissions")
-@pytest.mark.parametrize("arguments", ["report nobody", "verify nothing", "ci --head nowhere"])
-def test_a_mistake_is_one_line_and_no_json(arguments: str, pgdl: Pgdl) -> None:
-    pgdl(*arguments.split(), "--format", "json").refusal()

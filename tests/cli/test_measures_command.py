@@ -123,27 +123,6 @@ def test_one_measure_is_explained(pgdl: Pgdl) -> None:
     assert "height and width of the images in pixels" in "\n".join(lines)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("vc_dimm", "vc_dimm: no such measure; did you mean 'vc_dim'?"),
-        ("qqqqqqq", "qqqqqqq: no such measure; pgdl measures lists them"),
-        ("vc_dim:image_side=8 --cost",
-         "vc_dim:image_side=8: parameters are not taken here: expected vc_dim alone, which means its defaults"),
-        ("vc_dimm:image_side=8", "vc_dimm: no such measure; did you mean 'vc_dim'?"),
-        ("vc_dim --family norm", "--family norm: expected without the name of a measure, found vc_dim"),
-        ("vc_dim --cost many", "--cost many: expected without the name of a measure, found vc_dim"),
-        ("--cost forwards", "forwards: no such cost; did you mean 'forward'?"),
-        ("--cost F", "F: no such cost; there are weights, forward, gradients, many, cheap"),
-        ("--cost many --family control", "no measure of the family control has the cost many"),
-        ("--family nrom", "nrom: no such family; did you mean 'norm'?"),
-        ("--family qqqqqqq", f"qqqqqqq: no such family; there are {', '.join(families())}"),
-    ],
-)  # fmt: skip
-def test_an_unknown_name_is_one_line(arguments: str, message: str, pgdl: Pgdl) -> None:
-    assert pgdl("measures", *arguments.split()) == (2, "", f"pgdl: {message}\n")
-
-
 def test_a_measure_of_another_package_has_no_forecast(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
     other = InstalledMeasure("theirs", "package.module:function", "package 1.0", "", Mock())
     monkeypatch.setattr("harness.submission.installed.installed_measures", lambda: (other,))

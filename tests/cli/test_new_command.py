@@ -35,23 +35,6 @@ def test_folders_on_the_way_are_made_and_paths_are_quoted(pgdl: Pgdl, folder: Pa
     assert ended.lines[-1] == "Next: edit 'my measure/complexity.py', then pgdl check 'my measure'"
 
 
-@pytest.mark.parametrize("name", ["a: b", "# one", "back\\N", '"""'])
-def test_names_that_would_break_the_template_are_refused(name: str, pgdl: Pgdl, folder: Path) -> None:
-    refusal = pgdl("new", name).refusal()
-    assert f"{name}: not a valid name: expected at most 80 ASCII letters, digits" in refusal
-    assert list(folder.iterdir()) == []
-
-
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_nothing_is_overwritten(kind: str, pgdl: Pgdl, folder: Path) -> None:
-    there = folder / "mine"
-    there.touch() if kind == "file" else there.mkdir()
-    assert pgdl("new", "mine").refusal() == "pgdl: mine: already exists; choose another name\n"
-    assert there.is_file() or list(there.iterdir()) == []
-    (folder / "file").touch()
-    pgdl("new", "file/mine").refusal()
-
-
 HARNESS = f"lab/pgdl-harness@{'0' * 40}"
 
 
@@ -64,18 +47,3 @@ def test_a_leaderboards_repository(pgdl: Pgdl, folder: Path, monkeypatch: pytest
     assert [text for text in workflows if "lab/pgdl-harness" not in text or "uses: ./" in text] == []
     assert find_submission(str(folder / "board/submissions/mean_margin")).problem is None
     assert HARNESS in (folder / "board/README.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["lab/pgdl-harness@main"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
-        ([f"lab/pgdl\nx@{'0' * 40}"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
-        ([HARNESS, "--runtime", "jax"], "no framework goes with --ci: found --runtime; leave it out"),
-    ],
-)
-def test_mistakes_about_a_leaderboard_are_one_line(
-    arguments: list[str], problem: str, pgdl: Pgdl, folder: Path
-) -> None:
-    assert problem in pgdl("new", "board", "--ci", *arguments).refusal()
-    assert list(folder.iterdir()) == []

@@ -85,21 +85,6 @@ def test_parquet_has_the_columns_own_types() -> None:
     assert json.loads(table["environment"][9].as_py()) == {"gpu": "none"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--submission", "mien"], "no submission 'mien'; did you mean 'mine'?"),
-        (["--task", "nothing"], "no task 'nothing'; there are second, toy"),
-        (["--outcome", "chrash"], "no outcome 'CHRASH'; did you mean 'CRASH'?"),
-        (["--results", "nowhere.db"], "nowhere.db: no such results file"),
-        (["--results", ""], "--results: an empty text: expected an address, or the path of a file"),
-        (["--tasks", "nowhere"], "nowhere: no such directory; name"),
-    ],
-)
-def test_wrong_arguments_end_with_2(arguments: list[str], problem: str, pgdl: Pgdl) -> None:
-    assert problem in pgdl("results", *arguments).refusal()
-
-
 def test_a_submission_is_removed_and_can_be_had_back(
     pgdl: Pgdl, folder: Path, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
