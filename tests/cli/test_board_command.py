@@ -210,11 +210,10 @@ def test_a_report_says_why_and_what_next_of_some_or_of_everybody(pgdl: Pgdl, fol
     remarks = json.loads(pgdl("score", "weak", "--format", "json").out)["remarks"]
     missing = "toy: its models are missing, so it cannot be checked whether records are of these models"
     assert f"{missing}, and standard errors of scores are not split into gap_error and model_error" in remarks
-    assert ended.lines[-len(remarks) :] == remarks
-    assert all(f"<li>{line}</li>" in (folder / "reports/weak.html").read_text() for line in remarks)
-    found = json.loads(pgdl("report", "weak", "half", "--format", "json").out)
-    weak, half = found["submissions"]
-    assert found["remarks"] == remarks
+    assert pgdl("report", "weak", "--html", "alone").lines[-len(remarks) :] == remarks
+    assert all(f"<li>{line}</li>" in (folder / "alone/weak.html").read_text() for line in remarks)
+    assert json.loads(pgdl("report", "weak", "--format", "json").out)["remarks"] == remarks
+    weak, half = json.loads(pgdl("report", "weak", "half", "--format", "json").out)["submissions"]
     assert (weak["submission"], weak["rank"], round(weak["score"], 6)) == ("weak", 2, 29.541816)
     assert weak["tasks"]["toy"]["deciding"] == ["axis_a", "axis_b"]
     assert 0 < weak["tasks"]["toy"]["p_value"] <= weak["tasks"]["toy"]["adjusted_p_value"] <= 1
