@@ -42,12 +42,12 @@ def _empty(path: Path) -> None:
 
 #: Name -> function that creates something other than a plain file at a path.
 OTHERS: dict[str, Callable[[Path], None]] = {
-    "a link to a secret": _secret,
     "a pipe": os.mkfifo,
     "a link to a device": lambda path: path.symlink_to("/dev/zero"),
     "a socket": _socket,
     "200 GB without content": _empty,
     "a directory": Path.mkdir,
+    "a link to a secret": _secret,  # the last one: the secret stays
 }
 
 
@@ -77,24 +77,19 @@ def read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     return run
 
 
-def require_safe(said: str) -> None:
-    assert said.strip()
-    assert all(SECRET[start : start + 5] not in said for start in range(len(SECRET) - 4))
-    assert all(line.isprintable() for line in said.splitlines())
-
-
 @pytest.mark.rest
 @pytest.mark.parametrize("door", ALL.values(), ids=ALL)
-@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_what_is_no_file_is_refused(
-    door: Door, other: Callable[[Path], None], tmp_path: Path, read: Callable[[Reader], str]
-) -> None:
+def test_what_is_no_file_is_refused(door: Door, tmp_path: Path, read: Callable[[Reader], str]) -> None:
     (tmp_path / "folder").mkdir()
     path, reader = door(tmp_path / "folder")
-    path.unlink(missing_ok=True)
-    other(path)
-    with little_memory():
-        require_safe(read(reader))
+    for other, make in OTHERS.items():
+        path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+        make(path)
+        with little_memory():
+            said = read(reader)
+        assert said.strip(), other
+        assert all(SECRET[start : start + 5] not in said for start in range(len(SECRET) - 4)), other
+        assert all(line.isprintable() for line in said.splitlines()), other
 
 
 #: Doors where SQLite or another process opens the file; the tests of that process replace the file.

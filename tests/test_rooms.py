@@ -78,11 +78,6 @@ def files_of(room: str) -> list[Path]:
     return sorted(place.rglob("*.py"))
 
 
-def test_every_room_is_in_the_table() -> None:
-    there = {path.parent.name for path in HARNESS.glob("*/__init__.py")}
-    assert there | {"scoring", "baselines"} <= set(RULES)
-
-
 @pytest.mark.parametrize("room", RULES)
 def test_a_room_imports_only_what_the_table_allows(room: str) -> None:
     rooms = {(file.name, other) for file in files_of(room) for name in imports(file) if (other := room_of(name))}
@@ -110,12 +105,13 @@ def test_others_use_what_a_room_names_and_it_names_nothing_else(room: str) -> No
     assert {name.split(".")[2] for name in names if is_module(name)} == named_by(room, "MODULES")
 
 
-def test_what_all_rooms_share_imports_none_of_them() -> None:
+def test_every_room_is_in_the_table_and_what_all_rooms_share_imports_none_of_them() -> None:
+    assert {*ROOMS, "scoring", "baselines"} <= set(RULES)
     files = HARNESS.glob("*.py")
     assert {(file.name, name) for file in files for name in imports(file) if room_of(name)} == set()
 
 
-@pytest.mark.parametrize("room", ["scoring", *sorted(path.parent.name for path in HARNESS.glob("*/__init__.py"))])
+@pytest.mark.parametrize("room", ["scoring", *ROOMS])
 def test_frameworks_are_imported_only_where_models_run(room: str) -> None:
     files = [file for file in files_of(room) if room != "worker" and file not in TRAINER]
     found = {file.name: {name.split(".")[0] for name in imports(file)} & FRAMEWORKS for file in files}
@@ -164,3 +160,11 @@ def test_matplotlib_is_imported_and_the_checksum_of_records_is_written_in_one_pl
     assert files == [HARNESS / "plots.py"]
     knows = [file for file in HARNESS.rglob("*.py") if "0xA282EAD8" in file.read_text()]
     assert knows == [HARNESS / "format" / "shards.py"]
+
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_mypy_accepts_the_types_of_the_whole_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

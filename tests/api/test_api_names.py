@@ -1,8 +1,9 @@
-"""Tests of wrong arguments of the API's functions: each is an error in one line, before anything runs."""
+"""Tests of the API's functions: wrong arguments, each an error in one line before anything runs; and `pgdl.doctor`."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,19 @@ import pytest
 from kept_notes import Notes
 
 import pgdl
+from harness.api import doctor_sandbox
+from harness.api.doctor import BAD, GOOD, Finding
 from harness.api.execution import prepare
 from harness.api.progress import SILENT
 from harness.api.submissions import find
 from harness.cli import options
 from harness.configuration import UNSANDBOXED
 from harness.errors import UserError
+from harness.extras import OF_ANY_FRAMEWORK, install
 from harness.records import Records
-from pgdl import Execution
+from harness.sandbox import Staging
+from harness.worker.runtimes import RUNTIMES
+from pgdl import Execution, doctor
 from tests.board.board_examples import rows, write_reference
 
 
@@ -62,32 +68,28 @@ def test_mistakes_are_one_line(settings: dict[str, Any], problem: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("repeats", [-1, 1.5, "2"])
-def test_a_number_of_repetitions_that_is_none_is_told_at_once(repeats: Any) -> None:
-    with pytest.raises(UserError, match=f"repeats: expected 0 or more, found {repeats!r}"):
-        pgdl.run("any.py", repeats=repeats)
-
-
-@pytest.mark.parametrize("seconds", [5, np.float32(5)])
-def test_numbers_of_numpy_are_numbers(seconds: Any) -> None:
+def test_numbers_of_numpy_are_numbers() -> None:
     numbers: dict[str, Any] = {"seed": np.int64(3), "workers": np.int8(1), "memory_bytes": np.int64(2**30)}
-    chosen = Execution(time_limit_s=seconds, unsafe_no_sandbox=True, **numbers)
-    settings, executor = prepare(chosen, [], SILENT)
-    found = settings.configuration("tensorflow", UNSANDBOXED, "")
-    assert found.id == replace(found, time_limit_s=5.0, run_seed=3, memory_limit_bytes=2**30).id
-    assert executor.workers == 1
+    for seconds in (5, np.float32(5)):
+        chosen = Execution(time_limit_s=seconds, unsafe_no_sandbox=True, **numbers)  # type: ignore[arg-type]
+        settings, executor = prepare(chosen, [], SILENT)
+        found = settings.configuration("tensorflow", UNSANDBOXED, "")
+        assert found.id == replace(found, time_limit_s=5.0, run_seed=3, memory_limit_bytes=2**30).id
+        assert executor.workers == 1
 
 
-@pytest.mark.parametrize("given", [[], None, 3, b"mine.py", [None], {}])
-def test_what_is_no_submission_is_refused(given: Any) -> None:
+def test_what_is_no_submission_is_refused() -> None:
     """Both functions refuse what is no submission; `check` also refuses several submissions."""
-    for function in (pgdl.run, pgdl.check):
-        with pytest.raises(UserError) as raised:
-            function(given)
-        assert str(raised.value) == f"submissions: expected paths, names of measures, or functions, found {given!r}"
-    several: Any = ["num_params", "depth"]
+    given: Any
+    for given in ([], None, 3, b"mine.py", [None], {}):
+        for function in (pgdl.run, pgdl.check):
+            with pytest.raises(UserError) as raised:
+                function(given)
+            expected = f"submissions: expected paths, names of measures, or functions, found {given!r}"
+            assert str(raised.value) == expected
+    given = ["num_params", "depth"]
     with pytest.raises(UserError, match="submission: expected a path, the name of a measure, or a function, found "):
-        pgdl.check(several)
+        pgdl.check(given)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +105,8 @@ def test_what_is_no_submission_is_refused(given: Any) -> None:
         (pgdl.invariance, {"task_name": "toy", "perturbations": "scaling"}, "no perturbation 'scaling'"),
         (pgdl.invariance, {"task_name": "toy", "ranges": "scaling=0..1"}, "found 'scaling=0..1'"),
         (pgdl.run, {"submissions": "depth", "names": "mine"}, "(0 in all), found 1"),
+        *((pgdl.run, {"submissions": "any.py", "repeats": repeats}, f"repeats: expected 0 or more, found {repeats!r}")
+          for repeats in (-1, 1.5, "2")),
         (pgdl.build_task, {"recipe": "digits_nin", "output": "tasks", "limit": -1}, "limit: expected 1 or more, or"),
         (pgdl.build_task, {"recipe": "digits_nin", "output": "tasks", "workers": 0}, "workers: expected 1 or more, or"),
         (pgdl.fetch_corpus, {"name": "pgdl2020/task8", "models": -1}, "models: expected 1 model or more, found -1"),
@@ -110,6 +114,10 @@ def test_what_is_no_submission_is_refused(given: Any) -> None:
         (pgdl.new, {"directory": "mine", "runtime": "theano"}, "runtime: expected one of tensorflow, "),
         (lambda **of: list(pgdl.doctor(**of)), {"executor": "cloud"}, "executor: expected one of local, ray, found"),
         (pgdl.score, {"submissions": Path("no.py")}, "no records of 'no.py'"),
+        (pgdl.forecast_costs, {"measures": "no_such"}, "no measure"),
+        (pgdl.forecast_costs, {"measures": "vc_dim:image_side=8"}, "a name alone"),
+        (pgdl.measure, {"name": "cheap"}, "no measure"),
+        (pgdl.measure, {"name": "jacobian_norm:unknown=1"}, "unknown"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_refused_as_by_the_command(
@@ -122,21 +130,6 @@ def test_a_wrong_argument_is_refused_as_by_the_command(
     with pytest.raises(UserError) as raised:
         function(**arguments)
     assert problem in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("function", "name", "problem"),
-    [
-        (pgdl.forecast_costs, "no_such", "no measure"),
-        (pgdl.forecast_costs, "vc_dim:image_side=8", "a name alone"),
-        (pgdl.measure, "unknown", "no measure"),
-        (pgdl.measure, "cheap", "no measure"),
-        (pgdl.measure, "jacobian_norm:unknown=1", "unknown"),
-    ],
-)
-def test_other_names_of_measures_are_refused(function: Any, name: str, problem: str) -> None:
-    with pytest.raises(UserError, match=problem):
-        function(name)
 
 
 def test_the_command_line_has_the_same_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,3 +164,26 @@ def test_values_that_come_with_a_function_are_told_as_soon_as_it_is_read() -> No
     notes = Notes()
     find(scaled, ["another name"], notes)
     assert notes.lines == ["another name contains copies of: NAME = 'a text', SCALE = 3.0"]
+
+
+def test_doctor_names_a_cache_that_cannot_be_written_and_the_lack_of_a_framework(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The tests of the sandbox are replaced: files are staged, but no process starts."""
+
+    def trial() -> Iterator[Finding]:
+        with Staging():
+            yield Finding(GOOD, "sandbox", "works")
+
+    monkeypatch.setattr(doctor_sandbox, "automatic_findings", trial)
+    monkeypatch.setattr(doctor_sandbox, "other_findings", lambda: iter(()))
+    monkeypatch.setenv("PGDL_CACHE", "/proc/none")
+    found = list(doctor())
+    (bad,) = (finding for finding in found if finding.state == BAD)
+    assert (bad.item, bad.found) == ("cache", "does not work")
+    assert bad.consequence.startswith("/proc/none: cannot be created: ")
+    assert Finding(GOOD, "sandbox", "works") in found
+    for runtime in RUNTIMES.values():
+        monkeypatch.setattr(type(runtime), "missing", lambda self: list(self.distributions))
+    remedies = [finding.consequence for finding in doctor() if install("tensorflow") in finding.consequence]
+    assert remedies == [f"one is needed: {install('tensorflow')}{OF_ANY_FRAMEWORK}"]

@@ -1,4 +1,4 @@
-"""Tests of `pgdl board`: the leaderboard on the terminal and in files."""
+"""Tests of `pgdl board`, `pgdl verify` and `pgdl report`: the leaderboard on the terminal, in files and as a site."""
 
 import csv
 import json
@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl, Record
 
+import pgdl as api
+from harness.board import insight
 from harness.board.columns import SECONDS_NOTE
 from harness.cli.formats import EXPLAINED
 from harness.format.reference import read_reference
 from harness.outcome import Outcome
 from scoring import RULE, sign_errors
 from tests.board.board_examples import GAPS, MEASURE, OFFICIAL, failed, rows, write_reference
+from tests.site.site_examples import page_of
 
 NAMES = ["winner", "path_norm", "late", "broken", "bold"]
 
@@ -51,41 +54,6 @@ def test_the_table(pgdl: Pgdl) -> None:
     assert RULE in explained
     assert SECONDS_NOTE in explained
     assert explained.splitlines()[-1] == notes[0]
-
-
-COLUMNS = "some of chance, p_value, printed, kendall, granulated_kendall, sign_error, robust_sign_error"
-
-
-@pytest.mark.usefixtures("results")
-@pytest.mark.parametrize(
-    ("command", "problem"),
-    [
-        ("board --format csv --wide", "--wide: expected --format table with it, found csv; leave --wide out"),
-        ("board --format csv --explain", "--explain: expected --format table with it, found csv; leave --explain out"),
-        ("board --format parquet", "--format parquet is not for a terminal; add > FILE\n"),
-        ("compare --format parquet", "--format parquet is not for a terminal; add > FILE\n"),
-        ("board --columns kendal", f"--columns: expected {COLUMNS}, found kendal\n"),
-        ("compare --columns kendal", f"--columns: expected {COLUMNS}, found kendal\n"),
-        ("board --results missing.db", "missing.db: no such results file"),
-        ("board --tasks missing", "missing: no such directory"),
-    ],
-)
-def test_mistakes_are_one_line(
-    command: str, problem: str, pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    assert pgdl(*command.split()).refusal().startswith(f"pgdl: {problem}")
-    assert not (folder / "missing.db").exists()
-
-
-@pytest.mark.usefixtures("results")
-def test_more_columns_reach_the_site_but_not_of_hidden_tasks(pgdl: Pgdl, folder: Path) -> None:
-    assert pgdl("board", "--columns", "sign_error", "--html", "site").code == 0
-    assert ">sign-error toy</th>" in (folder / "site/index.html").read_text()
-    assert "sign_error:toy" in (folder / "site/leaderboard.csv").read_text().splitlines()[0]
-    assert pgdl("verify", "site").code == 0
-    lines = pgdl("board", "--withhold", "always", "--columns", "sign_error,kendall").out.splitlines()
-    assert lines[2].split()[-2:] == ["-", "-"]
 
 
 @pytest.mark.usefixtures("results")
@@ -149,11 +117,11 @@ def test_what_the_tasks_can_tell_is_said_before_anybody_runs(pgdl: Pgdl, folder:
 
 
 @pytest.mark.usefixtures("results")
-def test_more_columns(pgdl: Pgdl, folder: Path) -> None:
+def test_more_columns_are_shown_and_written_but_not_of_hidden_tasks(pgdl: Pgdl, folder: Path) -> None:
     names = ["printed", "kendall", "granulated_kendall", "sign_error"]
     assert ", ".join(names) in " ".join(pgdl("board", "--help").out.split())
     plain = pgdl("board").out.splitlines()
-    lines = pgdl("board", "--columns", ",".join(names), "--output", "out").out.splitlines()
+    lines = pgdl("board", "--columns", ",".join(names), "--output", "out", "--html", "site").out.splitlines()
     assert lines[0].startswith(plain[0])
     assert lines[0].endswith("printed toy  Kendall toy  granulated Kendall toy  sign-error toy")
     assert lines[1].split()[-4:] == ["100.00", "1.000", "1.000", "0.000"]
@@ -164,26 +132,126 @@ def test_more_columns(pgdl: Pgdl, folder: Path) -> None:
     assert float(winner["sign_error:toy"]) == 0
     tasks = json.loads((folder / "out" / "leaderboard.json").read_text())["rows"][1]["tasks"]
     assert tasks["toy"]["sign_error"] == signs.overall.mean
+    assert ">sign-error toy</th>" in (folder / "site/index.html").read_text()
+    assert "sign_error:toy" in (folder / "site/leaderboard.csv").read_text().splitlines()[0]
+    assert pgdl("verify", "site").code == 0
+    lines = pgdl("board", "--withhold", "always", "--columns", "sign_error,kendall").out.splitlines()
+    assert lines[2].split()[-2:] == ["-", "-"]
 
 
-@pytest.mark.parametrize("command", ["board", "compare --recorded"])
-def test_of_measures_that_order_models_alike_one_is_shown(
-    command: str, pgdl: Pgdl, folder: Path, record: Record
-) -> None:
+def test_of_measures_that_order_models_alike_one_is_shown(pgdl: Pgdl, folder: Path, record: Record) -> None:
+    def names(table: str) -> list[str]:
+        return [line.split()[1] for line in table.splitlines()[1:] if re.match(r" +\d", line)]
+
     write_reference(folder / "task_data")
     two = ("l2_norm", "param_norm")
     record([row for name in two for row in rows(name, MEASURE, is_baseline=True)])
     first = "left out, because they order models like another measure: param_norm like l2_norm."
-    shown, _, told = pgdl(*command.split()).out.partition("left out, because")
-    assert (_names(shown), first.endswith(told.splitlines()[0])) == (["l2_norm"], True)
+    for command in ("board", "compare --recorded"):
+        shown, _, told = pgdl(*command.split()).out.partition("left out, because")
+        assert (names(shown), first.endswith(told.splitlines()[0])) == (["l2_norm"], True)
     record(rows("param_norm", MEASURE, is_baseline=True, run_seed=7))
-    if command == "board":
-        assert _names(pgdl("board").out) == ["l2_norm", "param_norm"]  # alone in its settings
-        assert _names(pgdl("board", "--all").out) == ["l2_norm", "param_norm", "param_norm"]
-        assert [line for line in pgdl("report").lines if line.startswith(two)] == ["l2_norm", "param_norm (seed 7)"]
-        asked = [line for line in pgdl("report", "param_norm").lines if line.startswith(two)]
-        assert asked == ["param_norm", "param_norm (seed 7)"]
+    assert names(pgdl("board").out) == ["l2_norm", "param_norm"]  # alone in its settings
+    assert names(pgdl("board", "--all").out) == ["l2_norm", "param_norm", "param_norm"]
+    assert [line for line in pgdl("report").lines if line.startswith(two)] == ["l2_norm", "param_norm (seed 7)"]
+    asked = [line for line in pgdl("report", "param_norm").lines if line.startswith(two)]
+    assert asked == ["param_norm", "param_norm (seed 7)"]
 
 
-def _names(table: str) -> list[str]:
-    return [line.split()[1] for line in table.splitlines()[1:] if re.match(r" +\d", line)]
+@pytest.mark.usefixtures("three_submissions")
+def test_a_site_is_written_verified_and_found_to_be_changed(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("board", "--html", "site")
+    assert ended.code == 0
+    assert "Written: site/index.html (digest of all records: " in ended.err
+    digest = ended.err.rstrip().rstrip(")").rpartition(" ")[2]
+    verified = pgdl("verify", "site")
+    assert (verified.code, verified.err, verified.lines[-1]) == (0, "", f"Digest of all records: {digest}")
+    verified = pgdl("verify", "site", "--format", "json")
+    found = json.loads(verified.out)
+    assert (verified.code, verified.err, found["verified"], found["differences"]) == (0, "", True, [])
+    assert found["n_records"] == 24
+    assert "no layer" in (folder / "site/submissions/half.html").read_text()
+    (folder / "site/reading.html").write_text("x")
+    changed = pgdl("verify", "site")
+    assert (changed.code, len(changed.lines), changed.out[:22]) == (1, 1, "reading.html: line 1: ")
+    changed = pgdl("verify", "site", "--format", "json")
+    found = json.loads(changed.out)
+    assert (changed.code, found["verified"], len(found["differences"])) == (1, False, 1)
+
+
+@pytest.mark.usefixtures("three_submissions")
+def test_bad_directories_are_one_line(pgdl: Pgdl, folder: Path) -> None:
+    """If other files lay in a site, `pgdl verify` would not accept it, and the same command could not replace it."""
+    (folder / "papers").mkdir()
+    (folder / "circle").symlink_to("circle")  # leads nowhere
+    (folder / "papers/thesis").touch()
+    for arguments in (
+        "board --html papers", "board --html circle --output b", "board --html s --output circle", "verify papers",
+        "verify circle",
+    ):  # fmt: skip
+        pgdl(*arguments.split()).refusal()
+    assert (folder / "papers/thesis").exists()
+    for output in ("site", "./site/", "site/files"):
+        refusal = pgdl("board", "--html", "site", "--output", output).refusal()
+        assert "--output: expected a directory outside of --html, which has only a site" in refusal
+    assert not (folder / "site").exists()
+
+
+@pytest.mark.usefixtures("three_submissions")
+def test_a_report_says_why_and_what_next_of_some_or_of_everybody(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("report", "weak", "half", "--html", "reports")
+    text = " ".join(ended.out.split())
+    assert ended.code == 0
+    assert "Score 29.54 (90 % interval" in text
+    assert "The measure adds least to what axis_a and axis_b already tell: 29.54 of 100." in text
+    assert ("1 EXCEPTION: ValueError: no layer" in text, "winner" in text) == (True, False)
+    assert sorted(path.name for path in (folder / "reports").iterdir()) == ["half.html", "weak.html"]
+    assert [line for line in pgdl("report").lines if line in ("winner", "weak", "half")] == ["winner", "weak", "half"]
+    remarks = json.loads(pgdl("score", "weak", "--format", "json").out)["remarks"]
+    missing = "toy: its models are missing, so it cannot be checked whether records are of these models"
+    assert f"{missing}, and standard errors of scores are not split into gap_error and model_error" in remarks
+    assert pgdl("report", "weak", "--html", "alone").lines[-len(remarks) :] == remarks
+    assert all(f"<li>{line}</li>" in (folder / "alone/weak.html").read_text() for line in remarks)
+    assert json.loads(pgdl("report", "weak", "--format", "json").out)["remarks"] == remarks
+    weak, half = json.loads(pgdl("report", "weak", "half", "--format", "json").out)["submissions"]
+    assert (weak["submission"], weak["rank"], round(weak["score"], 6)) == ("weak", 2, 29.541816)
+    assert weak["tasks"]["toy"]["deciding"] == ["axis_a", "axis_b"]
+    assert 0 < weak["tasks"]["toy"]["p_value"] <= weak["tasks"]["toy"]["adjusted_p_value"] <= 1
+    assert half["summary"].startswith("No score: ")
+    assert half["tasks"]["toy"]["why"] == "No score: 1 EXCEPTION: ValueError: no layer."
+    assert half["tasks"]["toy"]["deciding"] is None
+
+
+@pytest.mark.usefixtures("three_submissions")
+def test_a_report_explains_nobody_else_and_is_the_page_of_the_site(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For other submissions only scores are computed: explaining all rows of a large board takes most of the time."""
+    explained: list[object] = []
+    monkeypatch.setattr(insight, "_insight", lambda task, make=insight._insight: explained.append(task) or make(task))
+    (page,) = api.report("weak").pages
+    assert len(explained) == 1
+    (part,) = page_of(api.board(with_site=True).site, "weak")["parts"]
+    assert part["insight"] == page["parts"][0]["insight"]
+
+
+@pytest.mark.usefixtures("three_submissions")
+def test_notes_on_a_hidden_task_tell_nothing_of_its_models(pgdl: Pgdl, folder: Path) -> None:
+    write_reference(folder / "task_data", gaps=[0.265] * 8)
+    assert "all 8 generalization gaps are 0.265" in pgdl("board").out
+    write_reference(folder / "task_data", gaps=[0.265] * 8, hidden=True)
+    for arguments in (("board", "--html", "site"), ("score",)):
+        assert "0.265" not in pgdl(*arguments).out
+    assert not any(b"0.265" in path.read_bytes() for path in (folder / "site").rglob("*.*") if path.suffix != ".js")
+
+
+def test_the_current_directory_can_be_a_site_also_without_records(
+    pgdl: Pgdl, folder: Path, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_reference(folder / "task_data")
+    record([])
+    pgdl("report").refusal()
+    (folder / "here").mkdir()
+    monkeypatch.chdir(folder / "here")
+    for _ in range(2):
+        shared = ("--tasks", folder / "task_data", "--results", folder / "results.db")
+        assert pgdl("board", "--html", ".", *shared).code == 0
+    assert pgdl("verify", ".").code == 0

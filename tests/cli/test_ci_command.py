@@ -38,10 +38,6 @@ def written(folder: Path, name: str) -> dict[str, Any]:
     return content
 
 
-def board(folder: Path) -> dict[str, Any]:
-    return written(folder, "leaderboard.json")
-
-
 @pytest.fixture
 def job(pgdl: Pgdl) -> Callable[..., Ended]:
     """Return a function that runs `pgdl ci --base BASE --head HEAD --output out ARGUMENTS`."""
@@ -57,11 +53,13 @@ def job(pgdl: Pgdl) -> Callable[..., Ended]:
 def test_only_records_of_the_revision_count_under_a_name(repo, folder, job, record):
     record([*rows("mine", submission_digest="another"), *rows("theirs"), *rows("vc_dim", is_baseline=True)])
     job()
-    assert [row["submission"] for row in board(folder)["rows"]] == ["vc_dim"]
-    assert "no record of the present version of mine; pgdl ci without --base makes them" in board(folder)["remarks"]
+    board = written(folder, "leaderboard.json")
+    assert [row["submission"] for row in board["rows"]] == ["vc_dim"]
+    assert "no record of the present version of mine; pgdl ci without --base makes them" in board["remarks"]
     record([*rows("mine", submission_digest=MINE.digest), *rows("mine", submission_digest="older", seed=1)])
     job()
-    assert [row["version"] for row in board(folder)["rows"] if row["submission"] == "mine"] == [MINE.digest]
+    found = written(folder, "leaderboard.json")["rows"]
+    assert [row["version"] for row in found if row["submission"] == "mine"] == [MINE.digest]
     assert (folder / "out" / "site" / "index.html").is_file()
     assert "No submission is touched." in (folder / "out" / "comment.md").read_text()
 
@@ -86,7 +84,8 @@ def test_other_settings_have_no_rows(repo, folder, job, record):
     with Records(str(record([*made, *rows("vc_dim", is_baseline=True)]))) as records:
         records.ask(asked)
     job("--seed", "2")
-    assert [(row["submission"], row["configuration"]["run_seed"]) for row in board(folder)["rows"]] == [("mine", 2)]
+    found = written(folder, "leaderboard.json")["rows"]
+    assert [(row["submission"], row["configuration"]["run_seed"]) for row in found] == [("mine", 2)]
 
 
 def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_reported(repo, folder, job, record):
@@ -197,22 +196,16 @@ def test_a_failure_on_a_task_without_reference_data_breaks_the_rules(repo, folde
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
+def test_mistakes_are_one_line_and_there_is_no_way_around_the_sandbox(repo, pgdl):
+    for arguments, problem in (
         ("--head nowhere", "no commit 'nowhere'; fetch it first"),
         ("--head main --repository missing", "missing: not a directory"),
         ("--head main --submissions ../x", "expected a folder inside the repository"),
         ("--head main vc_dmi", "no measure 'vc_dmi'"),
         ("--head main --tasks missing", "missing: no such directory"),
         ("--head main --min-score 500", "500.0 is not in the range 0<=x<=100"),
-    ],
-)
-def test_mistakes_are_one_line(repo, pgdl, arguments, problem):
-    assert problem in pgdl("ci", *arguments.split()).refusal()
-
-
-def test_there_is_no_way_around_the_sandbox(repo, pgdl):
-    assert "No such option" in pgdl("ci", "--head", "main", "--unsafe-no-sandbox").refusal()
+        ("--head main --unsafe-no-sandbox", "No such option"),
+    ):
+        assert problem in pgdl("ci", *arguments.split()).refusal()
     variables = {parameter.envvar for parameter in command.params if isinstance(parameter, click.Option)}
     assert ("PGDL_SANDBOX" in variables, "PGDL_UNSAFE_NO_SANDBOX" in variables) == (True, False)

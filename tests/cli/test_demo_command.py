@@ -1,5 +1,6 @@
 """Tests of `pgdl demo`: a small task and examples in a new or empty directory."""
 
+import ast
 import contextlib
 import json
 import re
@@ -19,18 +20,13 @@ from harness.task.layout import TaskDirectory
 from harness.worker.runtimes import RUNTIMES
 from tests.throwaway import write_submission
 
-
-@pytest.fixture
-def there(pgdl: Pgdl, folder: Path) -> Path:
-    """The directory that `pgdl demo there` has written."""
-    assert pgdl("demo", "there").code == 0
-    return folder / "there"
-
-
 WHOLE = Path(__file__).parents[2] / "task_data" / "reference_data" / "digits_nin" / "model_configs.json"
 
 
-def test_it_says_what_is_there_and_what_to_do_next(pgdl: Pgdl, folder: Path) -> None:
+def test_it_says_what_to_do_next_and_writes_a_whole_task_with_gaps_of_a_demo_task_and_examples_that_run(
+    pgdl: Pgdl, folder: Path
+) -> None:
+    there = folder / "pgdl-demo"
     ended = pgdl("demo")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines() == [
@@ -38,7 +34,24 @@ def test_it_says_what_is_there_and_what_to_do_next(pgdl: Pgdl, folder: Path) -> 
         "  pgdl check submissions/input_gradient", "  pgdl run submissions/input_gradient layer_margin_q1_l0 random",
         "  pgdl board",
     ]  # fmt: skip
-    assert sorted(path.name for path in (folder / "pgdl-demo").iterdir()) == ["README.md", "submissions", "task_data"]
+    assert sorted(path.name for path in there.iterdir()) == ["README.md", "submissions", "task_data"]
+    (files,) = TaskDirectory(there / "task_data").runnable()
+    reference = read_reference(files.reference)
+    assert reference.models == tuple(path.name for path in files.models)
+    assert reference.grid.names == ("batch_size", "dropout", "learning_rate", "n_filters")
+    assert reference.grid.is_complete
+    assert len(set(reference.gaps.values())) > 8
+    valid, note = pgdl("task", "validate", "pgdl-demo/task_data").lines
+    assert valid == "digits_nin_small: 16 models, 4 hyperparameters, 320 training samples, outputs are logits: valid"
+    assert note.startswith("digits_nin_small: note: 16 networks can show a difference of ")
+    whole = json.loads(WHOLE.read_text())
+    for model, entry in json.loads(files.reference.read_text()).items():
+        assert entry["metrics"] == whole[model]["metrics"]
+        assert whole[model]["hparams"]["n_convolutions"]["current_value"] == 3
+    examples = [path for path in (there / "submissions").iterdir() if path.is_dir()]
+    found = [find_submission(str(example)) for example in examples]
+    assert [(one.name, one.problem) for one in found] == [(example.name, None) for example in examples]
+    assert len(examples) == 6
 
 
 @pytest.mark.parametrize(
@@ -66,26 +79,6 @@ def test_the_example_is_one_for_an_installed_framework(
     assert frameworks[0] == frameworks[1] != []
 
 
-def test_the_task_is_whole_with_gaps_of_a_demo_task_and_every_example_can_be_run(pgdl: Pgdl, there: Path) -> None:
-    (files,) = TaskDirectory(there / "task_data").runnable()
-    reference = read_reference(files.reference)
-    assert reference.models == tuple(path.name for path in files.models)
-    assert reference.grid.names == ("batch_size", "dropout", "learning_rate", "n_filters")
-    assert reference.grid.is_complete
-    assert len(set(reference.gaps.values())) > 8
-    valid, note = pgdl("task", "validate", "there/task_data").lines
-    assert valid == "digits_nin_small: 16 models, 4 hyperparameters, 320 training samples, outputs are logits: valid"
-    assert note.startswith("digits_nin_small: note: 16 networks can show a difference of ")
-    whole = json.loads(WHOLE.read_text())
-    for model, entry in json.loads(files.reference.read_text()).items():
-        assert entry["metrics"] == whole[model]["metrics"]
-        assert whole[model]["hparams"]["n_convolutions"]["current_value"] == 3
-    examples = [path for path in (there / "submissions").iterdir() if path.is_dir()]
-    found = [find_submission(str(example)) for example in examples]
-    assert [(one.name, one.problem) for one in found] == [(example.name, None) for example in examples]
-    assert len(examples) == 6
-
-
 def test_an_empty_directory_is_as_good_as_none_and_is_quoted(pgdl: Pgdl, folder: Path) -> None:
     """An empty directory is filled. If it is the current directory, no `cd` is printed."""
     assert "  cd 'my demo'\n" in pgdl("demo", "my demo").out
@@ -97,18 +90,15 @@ def test_an_empty_directory_is_as_good_as_none_and_is_quoted(pgdl: Pgdl, folder:
     assert (folder / "empty" / "task_data").is_dir()
 
 
-@pytest.mark.parametrize(
-    ("argument", "problem"),
-    [
-        ("full", "already exists and is not empty"), ("full/file", "not a directory"),
-        ("full/file/below", "not a directory"),
-    ],
-)  # fmt: skip
-def test_nothing_is_overwritten(argument: str, problem: str, pgdl: Pgdl, folder: Path) -> None:
+def test_nothing_is_overwritten(pgdl: Pgdl, folder: Path) -> None:
     (folder / "full").mkdir()
     (folder / "full" / "file").write_text("mine")
-    refusal = pgdl("demo", argument).refusal()
-    assert refusal == f"pgdl: {argument}: {problem}; choose another directory: `pgdl demo DIR`\n"
+    for argument, problem in (
+        ("full", "already exists and is not empty"), ("full/file", "not a directory"),
+        ("full/file/below", "not a directory"),
+    ):  # fmt: skip
+        refusal = pgdl("demo", argument).refusal()
+        assert refusal == f"pgdl: {argument}: {problem}; choose another directory: `pgdl demo DIR`\n"
     assert [path.name for path in folder.rglob("*")] == ["full", "file"]
     assert (folder / "full" / "file").read_text() == "mine"
 
@@ -133,10 +123,50 @@ def test_the_same_command_works_after_ctrl_c(pgdl: Pgdl, folder: Path, monkeypat
     assert pgdl("demo", "there").code == 0
 
 
-@pytest.mark.parametrize("command", ["check mine.py", "run mine.py", "board", "task validate"])
-def test_who_has_no_tasks_is_told_of_the_demo(command: str, pgdl: Pgdl, folder: Path) -> None:
+def test_who_has_no_tasks_is_told_of_the_demo(pgdl: Pgdl, folder: Path) -> None:
     write_submission(folder, "mine")
-    refusal = pgdl(*command.split()).refusal()
-    assert refusal.startswith("pgdl: task_data: no such directory; name")
-    assert refusal.endswith("with --tasks DIR, or create a task to try with `pgdl demo`\n")
+    for command in ("check mine.py", "run mine.py", "board", "task validate"):
+        refusal = pgdl(*command.split()).refusal()
+        assert refusal.startswith("pgdl: task_data: no such directory; name")
+        assert refusal.endswith("with --tasks DIR, or create a task to try with `pgdl demo`\n")
     assert "pgdl demo" not in pgdl("task", "validate", "nowhere").err, "who names another directory is not"
+
+
+def test_the_template_is_a_submission_and_says_what_a_measure_is_given(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("new", "my_measure")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines() == [
+        "Written: my_measure/complexity.py, my_measure/metadata",
+        "Next: edit my_measure/complexity.py, then pgdl check my_measure",
+    ]
+    submission = find_submission(str(folder / "my_measure"))
+    assert (submission.name, submission.problem, submission.metadata.runtime) == ("my_measure", None, "tensorflow")
+    assert set(submission.files) == {"complexity.py", "metadata"}
+    module = ast.parse((folder / "my_measure" / "complexity.py").read_text())
+    (function,) = (node for node in module.body if isinstance(node, ast.FunctionDef))
+    assert (function.name, [argument.arg for argument in function.args.args]) == ("complexity", ["model", "dataset"])
+    documentation = ast.get_docstring(function) or ""
+    for word in ("initial_weights", "_last_seen_input", "tape", "dataset"):
+        assert word in documentation
+    assert (ast.get_docstring(module) or "").startswith("my_measure: ")
+
+
+def test_folders_on_the_way_are_made_and_paths_are_quoted(pgdl: Pgdl, folder: Path) -> None:
+    assert pgdl("new", "a/b/my_measure").code == 0
+    assert find_submission(str(folder / "a" / "b" / "my_measure")).name == "my_measure"
+    ended = pgdl("new", "my measure")
+    assert ended.lines[-1] == "Next: edit 'my measure/complexity.py', then pgdl check 'my measure'"
+
+
+HARNESS = f"lab/pgdl-harness@{'0' * 40}"
+
+
+def test_a_leaderboards_repository(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGDL_RUNTIME", "jax")  # for other commands
+    ended = pgdl("new", "board", "--ci", HARNESS)
+    assert (ended.code, ended.err, ended.out.splitlines()[-1]) == (0, "", "Next: the steps in board/README.md")
+    workflows = [path.read_text() for path in (folder / "board/.github/workflows").iterdir()]
+    assert len(workflows) == 2
+    assert [text for text in workflows if "lab/pgdl-harness" not in text or "uses: ./" in text] == []
+    assert find_submission(str(folder / "board/submissions/mean_margin")).problem is None
+    assert HARNESS in (folder / "board/README.md").read_text()

@@ -3,9 +3,9 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,30 +15,26 @@ PIP = f"{sys.executable} -m pip install"
 URL = "file:///srv/pgdl_harness-0.1.0-py3-none-any.whl"
 
 
-@pytest.mark.parametrize(
-    ("origin", "command"),
-    [
-        (None, f"{PIP} 'pgdl-harness[jax]'"),
-        ({"url": URL, "archive_info": {}}, f"{PIP} 'pgdl-harness[jax] @ {URL}'"),
-        ({"url": "file:///usr", "dir_info": {}}, f"{PIP} '/usr[jax]'"),
-        ({"url": "file:///usr", "dir_info": {"editable": True}}, f"{PIP} --editable '/usr[jax]'"),
-        (
-            {"url": "https://x.org/p", "vcs_info": {"vcs": "git", "commit_id": "ab"}},
-            f"{PIP} 'pgdl-harness[jax] @ git+https://x.org/p@ab'",
-        ),
-    ],
-)
-def test_it_comes_from_where_the_package_came(
-    monkeypatch: pytest.MonkeyPatch, origin: Mapping[str, object] | None, command: str
-) -> None:
-    found = SimpleNamespace(read_text=lambda _: None if origin is None else json.dumps(origin))
-    monkeypatch.setattr(extras.metadata, "distribution", lambda _: found)
-    assert extras.install("jax") == command
+ORIGINS: list[tuple[dict[str, object] | None, str]] = [
+    (None, f"{PIP} 'pgdl-harness[jax]'"),
+    ({"url": URL, "archive_info": {}}, f"{PIP} 'pgdl-harness[jax] @ {URL}'"),
+    ({"url": "file:///usr", "dir_info": {}}, f"{PIP} '/usr[jax]'"),
+    ({"url": "file:///usr", "dir_info": {"editable": True}}, f"{PIP} --editable '/usr[jax]'"),
+    (
+        {"url": "https://x.org/p", "vcs_info": {"vcs": "git", "commit_id": "ab"}},
+        f"{PIP} 'pgdl-harness[jax] @ git+https://x.org/p@ab'",
+    ),
+]
 
 
-def test_tools_are_installed_again_as_tools_and_an_environment_without_pip_is_one_of_uv(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_comes_from_where_the_package_came_and_with_the_same_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without pip is one of uv."""
+    for origin, command in ORIGINS:
+        text = None if origin is None else json.dumps(origin)
+        found = SimpleNamespace(read_text=Mock(return_value=text))
+        with monkeypatch.context() as patch:
+            patch.setattr(extras.metadata, "distribution", Mock(return_value=found))
+            assert extras.install("jax") == command
     with monkeypatch.context() as patch:
         patch.setattr(extras, "find_spec", lambda _: None)
         assert extras.install("jax").startswith(f"uv pip install --python {sys.executable}")
@@ -47,20 +43,14 @@ def test_tools_are_installed_again_as_tools_and_an_environment_without_pip_is_on
         assert extras.install("jax").startswith(command)
 
 
-@pytest.mark.parametrize(
-    ("module", "problem", "remedy"),
-    [
-        ("requests", "requests is not installed", extras.install("run")),
-        (
-            "pyseccomp", "no extra with a framework is installed (pyseccomp is missing)",
-            extras.install("tensorflow") + extras.OF_ANY_FRAMEWORK,
-        ),
-        ("unknown", "", ""),
-    ],
-)  # fmt: skip
-def test_what_is_lacking(module: str, problem: str, remedy: str) -> None:
-    line = extras.lacking(ModuleNotFoundError(name=module))
-    assert line == (f"{problem}; {remedy}" if problem else "")
+def test_what_is_lacking() -> None:
+    frameworks = extras.install("tensorflow") + extras.OF_ANY_FRAMEWORK
+    for module, line in {
+        "requests": f"requests is not installed; {extras.install('run')}",
+        "pyseccomp": f"no extra with a framework is installed (pyseccomp is missing); {frameworks}",
+        "unknown": "",
+    }.items():
+        assert extras.lacking(ModuleNotFoundError(name=module)) == line
 
 
 def program(code: str, *arguments: str, path: Path | None = None) -> "subprocess.CompletedProcess[str]":
@@ -77,13 +67,10 @@ def test_a_command_without_its_library_says_so_in_one_line() -> None:
     assert done.stderr == f"pgdl: requests is not installed; {extras.install('run')}\n"
 
 
-def test_a_bug_is_no_fault_of_a_module_on_the_path(tmp_path: Path) -> None:
+def test_a_foreign_module_on_the_path_is_named_unless_a_bug_is_not_its_fault(tmp_path: Path) -> None:
     (tmp_path / "theirs.py").touch()
     done = program("import theirs; from harness.cli import main; main.cli = None; main.main()", path=tmp_path)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (70, "pgdl: this is a bug")
-
-
-def test_a_foreign_module_on_the_path_is_named(tmp_path: Path) -> None:
     (tmp_path / "rich").mkdir()
     module = tmp_path / "rich" / "__init__.py"
     module.write_text("raise ImportError('of another Python')")

@@ -14,34 +14,32 @@ from harness.errors import UserError
 from harness.records import Records
 from harness.sandbox.kinds.kind import library_versions
 from harness.worker.runtimes import RUNTIMES
+from tests.submission.submission_files import write_folder, write_zip
 
 
 def nodata(model: Any) -> float:
     return 1.0
 
 
-@pytest.mark.parametrize(
-    ("source", "flaw"),
-    [
-        ("def complexity(model, dataset:\n", "line 1: '(' was never closed"),
-        (
-            "def measure(model, dataset):\n    return 1.0\n",
-            "expected a function complexity(model, dataset), found measure",
-        ),
-        ("def complexity(model):\n    return 1.0\n", "expected complexity(model, dataset), found complexity(model)"),
-    ],
-)
-def test_run_and_check_name_the_same_flaw_and_nothing_is_recorded(
-    pgdl: Pgdl, folder: Path, source: str, flaw: str
-) -> None:
-    (folder / "mine.py").write_text(source)
-    assert pgdl("check", "mine.py").lines[0] == f"INVALID_SUBMISSION: {folder / 'mine.py'}: {flaw}"
-    ended = pgdl("run", "mine.py")
-    assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {folder / 'mine.py'}: {flaw}\n")
+def test_run_and_check_name_the_same_flaw_and_the_file_that_has_it(pgdl: Pgdl, folder: Path) -> None:
+    for form, named, source, flaw in (
+        ("mine.py", "mine.py", "def complexity(model, dataset:\n", "line 1: '(' was never closed"),
+        ("mine", "mine/complexity.py", "def complexity(model, dataset:\n", "line 1: '(' was never closed"),
+        ("mine.zip", "mine.zip: complexity.py", "def complexity(:\n", "line 1: invalid syntax"),
+        ("mine.py", "mine.py", "def measure(model, dataset):\n    return 1.0\n",
+         "expected a function complexity(model, dataset), found measure"),
+        ("mine.py", "mine.py", "def complexity(model):\n    return 1.0\n",
+         "expected complexity(model, dataset), found complexity(model)"),
+    ):  # fmt: skip
+        write_folder(folder, {"mine/complexity.py": source.encode(), "mine.py": source.encode()})
+        write_zip(folder / "mine.zip", [("complexity.py", source.encode())])
+        ended = pgdl("check", form)
+        assert (ended.code, ended.lines[0]) == (1, f"INVALID_SUBMISSION: {folder / named}: {flaw}")
+        assert pgdl("run", form) == (2, "", f"pgdl: {folder / named}: {flaw}\n")
     assert [file.name for file in folder.iterdir() if file.suffix == ".db"] == []
 
 
-def test_metadata_and_each_of_several_submissions_are_looked_at(pgdl: Pgdl, folder: Path) -> None:
+def test_metadata_each_of_several_submissions_and_functions_are_looked_at(pgdl: Pgdl, folder: Path) -> None:
     (folder / "mine").mkdir()
     write_submission(folder / "mine", "complexity")
     (folder / "mine/metadata").write_text("runtime: tensorflw\n")
@@ -51,12 +49,8 @@ def test_metadata_and_each_of_several_submissions_are_looked_at(pgdl: Pgdl, fold
     ended = pgdl("run", "a.py", "b.py")
     flaws = [f"{folder / name}: line 1: invalid syntax" for name in ("a.py", "b.py")]
     assert (ended.code, ended.err) == (2, "pgdl: " + "\n".join(flaws) + "\n")
-
-
-def test_so_are_the_parameters_of_a_function() -> None:
-    with pytest.raises(
-        UserError, match=r"function nodata: .*expected complexity\(model, dataset\), found nodata\(model\)"
-    ):
+    expected = r"function nodata: .*expected complexity\(model, dataset\), found nodata\(model\)"
+    with pytest.raises(UserError, match=expected):
         api.run(nodata)
 
 

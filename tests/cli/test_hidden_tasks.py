@@ -1,9 +1,12 @@
-"""Tests of what `pgdl` shows of hidden tasks, and of commands that refuse them."""
+"""Tests of hidden tasks: what `pgdl` shows of them, commands that refuse them, and what no output contains."""
 
 import json
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from in_process import Pgdl, Record
@@ -14,8 +17,8 @@ from harness.errors import UserError
 from harness.outcome import WITHHELD, Outcome
 from harness.task.layout import TaskDirectory
 from pgdl import Execution
-from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
-from tests.throwaway import make_task, write_submission
+from tests.board.board_examples import GAPS, MEASURE, MODELS, failed, rows, write_reference
+from tests.throwaway import edit_json, make_task, write_submission
 
 CHOSEN = Execution(time_limit_s=1.0, memory_bytes=2**30, workers=1)
 
@@ -53,31 +56,27 @@ def test_the_organiser_can_see_all_digits_with_a_warning_that_names_no_open_task
 
 
 @pytest.mark.usefixtures("hidden")
-@pytest.mark.parametrize(
-    "command", ["score", "board", "report", "results", "compare --recorded", "task list", "task show", "task validate"]
-)
-def test_a_warning_names_the_hidden_tasks_that_are_shown_in_full(
-    pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_a_warning_names_the_hidden_tasks_that_are_shown_in_full(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
     says = "pgdl: hidden tasks are shown in full, because of {}: toy\n"
-    assert pgdl(*command.split(), "--withhold", "never").err.startswith(says.format("--withhold never"))
+    tasks = ["task list", "task show", "task validate"]
+    for command in ("score", "board", "report", "results", "compare --recorded", *tasks):
+        ended = pgdl(*command.split(), "--withhold", "never")
+        assert ended.err.startswith(says.format("--withhold never")), command
     monkeypatch.setenv("PGDL_WITHHOLD", "never")
-    assert pgdl(*command.split()).err.startswith(says.format("PGDL_WITHHOLD=never"))
-    assert "in full" not in pgdl(*command.split(), "--withhold", "auto").err
+    assert pgdl("score").err.startswith(says.format("PGDL_WITHHOLD=never"))
+    assert "in full" not in pgdl("score", "--withhold", "auto").err
 
 
-@pytest.mark.parametrize("command", ["score", "board", "report mine", "compare --recorded --measures depth"])
-def test_a_note_names_the_tasks_that_have_lost_their_mark(
-    pgdl: Pgdl, folder: Path, record: Record, command: str
-) -> None:
+def test_a_note_names_the_tasks_that_have_lost_their_mark(pgdl: Pgdl, folder: Path, record: Record) -> None:
     """A copy of the task has no mark, so all digits are shown; only the records say that the task was hidden."""
     write_reference(folder / "task_data")
     hidden = [*rows("mine", message=WITHHELD), *rows("depth", is_baseline=True, message=WITHHELD)]
     record([*hidden, failed("broken", "model_0", Outcome.PROTOCOL, message=WITHHELD)])
     note = "shown in full, though hidden when the calls were made: toy; to hide a task again: `pgdl task hide TASK`"
-    assert note in " ".join(pgdl(*command.split()).out.split())
-    assert note not in " ".join(pgdl(*command.split(), "--withhold", "never").out.split())
-    assert note not in " ".join(pgdl(*command.split(), "--withhold", "always").out.split())
+    for command in ("score", "board", "report mine", "compare --recorded --measures depth"):
+        assert note in " ".join(pgdl(*command.split()).out.split()), command
+    for withhold in ("never", "always"):
+        assert note not in " ".join(pgdl("score", "--withhold", withhold).out.split())
 
 
 def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(pgdl: Pgdl, folder: Path, record: Record) -> None:
@@ -125,3 +124,74 @@ def test_a_task_is_hidden_by_a_command(pgdl: Pgdl, folder: Path, record: Record)
     assert (listed.out, listed.err.partition(";")[0]) == ("", "toy: records are withheld (8 OK)")
     assert pgdl("task", "hide", "toy").out == "toy is hidden already.\n"
     assert "no task 'tyo'" in pgdl("task", "hide", "tyo").err
+
+
+#: A hyperparameter, one of its values, and a gap, which stand nowhere but in the reference data; and a model.
+CANARIES = ("dropout_canary", "4713", "0.7318", "model_3")
+
+
+@pytest.fixture
+def secret(folder: Path) -> Path:
+    """Make an open task and a hidden task; return the reference data of the hidden task."""
+    make_task(folder / "task_data", name="open")
+    make_task(folder / "task_data", name="secret", hidden=True, layout="flat", gaps=[*GAPS[:7], 0.7318])
+    reference = folder / "task_data" / "secret" / "model_configs.json"
+
+    def rename(content: dict[str, Any]) -> None:
+        for entry in content.values():
+            of_width = entry["hparams"].pop("width")
+            values = [{4: 4713}.get(value, value) for value in of_width["possible_values"]]
+            current = {4: 4713}.get(of_width["current_value"], of_width["current_value"])
+            entry["hparams"]["dropout_canary"] = {"possible_values": values, "current_value": current}
+
+    edit_json(reference, rename)
+    return reference
+
+
+def drop_a_model(reference: Path) -> None:
+    """Remove a model from the reference data: the grid is then incomplete, and the model's directory has no entry."""
+    edit_json(reference, lambda content: content.pop("3"))
+
+
+def spoil(reference: Path) -> None:
+    """Write an invalid accuracy into the reference data."""
+    edit_json(reference, lambda content: content["3"]["metrics"].update(train_acc=4713.0))
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("damage", [lambda reference: None, drop_a_model, spoil])
+@pytest.mark.usefixtures("known_shapes")
+def test_no_output_has_hyperparameters_gaps_or_models(
+    damage: Callable[[Path], None], secret: Path, pgdl: Pgdl, folder: Path, record: Record
+) -> None:
+    def leaks(*commands: str) -> list[str]:
+        ended = [pgdl(*command.split()) for command in commands]
+        return [canary for canary in CANARIES if any(canary in one.out + one.err for one in ended)]
+
+    assert leaks("task show --withhold never --task secret")[:2] == ["dropout_canary", "4713"]
+    damage(secret)
+    write_submission(folder, "mine")
+    for form in ("table", "json"):
+        for command in ("list", "show", "validate"):
+            line = f"task {command} --format {form}"
+            assert leaks(line) in ([], ["model_3"]), "of the open task"
+            assert leaks(line if command == "list" else f"{line} --task secret") == []
+    if damage in (drop_a_model, spoil):
+        for command in ("run", "check"):
+            assert leaks(f"{command} mine.py --task secret") == []
+            assert "problems are withheld" in pgdl(command, "mine.py", "--task", "secret").err
+        assert "model_3" in leaks("task validate --task secret --withhold never")
+
+    record(rows("mine", GAPS, ["open", "secret"]))
+    for part in (folder / "task_data").glob("*/*/"):
+        shutil.rmtree(part)  # of the models, which these records are not of
+    boards = [f"board --format {form}" for form in ("table", "csv", "json", "markdown", "latex")]
+    others = ["score", "score --format json", "report mine --html reports", "board --html site --output files"]
+    assert leaks(*boards, *others) in ([], ["model_3"])
+    written = [file for where in ("site", "files", "reports") for file in (folder / where).rglob("*.*")]
+    assert bool(written) == (damage is not spoil)
+    texts = [text for file in written if "open" not in (text := file.read_text(errors="replace"))]
+    assert [canary for canary in CANARIES[:3] if canary in str(texts)] == []
+    if damage is drop_a_model:
+        board = json.loads(pgdl("board", "--format", "json").out)
+        assert board["rows"][0]["tasks"]["secret"]["undefined"] == "the reason is withheld, since the task is hidden"

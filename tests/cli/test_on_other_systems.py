@@ -45,24 +45,20 @@ def test_windows_is_refused_in_one_line() -> None:
     )
 
 
+@pytest.mark.usefixtures("known_shapes")
 def test_boards_scores_sites_and_tasks(folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     record(rows("margin"))
-    make_task(folder / "tasks", layout="full", n_models=4)
+    make_task(folder / "tasks", n_models=2)
     for arguments in (
         ["board", "--output", "board", "--html", "site"], ["verify", "site"], ["score", "margin"], ["results"],
-        ["report", "margin"], ["task", "list", "task_data"], ["task", "validate", "tasks"], ["task", "show", "tasks"],
+        ["report", "margin"], ["task", "validate", "tasks"], ["task", "show", "tasks"],
     ):  # fmt: skip
         done = elsewhere(*arguments)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
-
-
-def test_sandboxed_calls_are_refused_in_one_line(folder: Path) -> None:
-    make_task(folder / "tasks", layout="full", n_models=4)
-    for arguments in (["run", "depth"], ["check", "depth"], ["compare", "--measures", "depth"]):
-        done = elsewhere(*arguments, "--tasks", "tasks")
-        assert (done.returncode, done.stderr.splitlines()[-1]) == (2, NO_SANDBOX)
+    done = elsewhere("run", "depth", "--tasks", "tasks")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, NO_SANDBOX)
 
 
 def test_ones_own_code_runs_without_a_sandbox(folder: Path) -> None:

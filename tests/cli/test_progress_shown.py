@@ -31,14 +31,18 @@ from tests.throwaway import make_task
 
 
 class Shown(Console):
-    """A console that is no terminal and keeps the printed lines."""
+    """A console that keeps what is printed."""
 
-    def __init__(self, width: int = 120) -> None:
-        super().__init__(file=io.StringIO(), width=width)
+    def __init__(self, width: int = 120, *, force_terminal: bool = False) -> None:
+        super().__init__(file=io.StringIO(), width=width, force_terminal=force_terminal)
+
+    @property
+    def text(self) -> str:
+        return self.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
     @property
     def lines(self) -> list[str]:
-        return self.file.getvalue().splitlines()  # type: ignore[attr-defined,no-any-return]
+        return self.text.splitlines()
 
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  #: the cursor
@@ -60,41 +64,32 @@ class Events(api.Progress):
         self.seen.append("STARTED")
 
 
-def terminal() -> tuple[Console, io.StringIO]:
-    text = io.StringIO()
-    return Console(file=text, force_terminal=True, width=120), text
-
-
-def test_a_terminal_shows_a_step_until_the_next_and_leaves_nothing() -> None:
-    console, text = terminal()
+def test_a_terminal_shows_a_step_until_the_next_and_mistakes_and_notes_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Shown(force_terminal=True)
     step = CurrentStep(console)
     step.begin("reading 2 tasks")
     step.begin("planning the calls")
-    assert text.getvalue().count(HIDE) == text.getvalue().count(SHOW) + 1
+    assert console.text.count(HIDE) == console.text.count(SHOW) + 1
     step.end()
-    assert text.getvalue().index("reading 2 tasks") < text.getvalue().index("planning the calls")
-    assert text.getvalue().endswith("\x1b[2K")  # the line is erased
-    assert text.getvalue().count(HIDE) == text.getvalue().count(SHOW)
-
-
-def test_mistakes_and_notes_end_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    console, text = terminal()
+    assert console.text.index("reading 2 tasks") < console.text.index("planning the calls")
+    assert console.text.endswith("\x1b[2K")  # the line is erased
+    assert (shown := console.text.count(HIDE)) == console.text.count(SHOW)
     monkeypatch.setattr("harness.cli.terminal.wide_console", lambda **_: console)
-    with suppress(UserError), Terminal(Console(file=io.StringIO())) as progress:
+    with suppress(UserError), Terminal(Shown()) as progress:
         progress.step("reading 1 task")
         raise UserError("no such task")
-    assert text.getvalue().count(HIDE) == text.getvalue().count(SHOW) == 1
-    monkeypatch.setattr("harness.cli.terminal.say", lambda line, **_: text.write(line))
-    with Terminal(Console(file=io.StringIO())) as progress:
+    assert console.text.count(HIDE) == console.text.count(SHOW) == shown + 1
+    monkeypatch.setattr("harness.cli.terminal.say", lambda line, **_: console.file.write(line))
+    with Terminal(Shown()) as progress:
         progress.step("reading 1 task")
         progress.note("tiny: no official score")
-    assert text.getvalue().endswith("\x1b[2Kpgdl: tiny: no official score")
+    assert console.text.endswith("\x1b[2Kpgdl: tiny: no official score")
 
 
 def test_without_a_terminal_only_a_step_that_lasts_is_told_and_a_quiet_command_tells_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    step = CurrentStep(Console(file=io.StringIO()))
+    step = CurrentStep(Shown())
     step.begin("planning the calls")
     monkeypatch.setattr(bars, "LINE_EVERY_S", 0.01)
     step.begin("reading 2 tasks")
@@ -151,12 +146,11 @@ def test_failures_that_differ_in_numbers_alone_are_printed_once_and_counted() ->
 
 def test_a_transfer_has_a_bar_on_a_terminal_and_else_a_line_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """A transfer of 120 seconds at a million bytes per second."""
-    console, text = terminal()
+    console = Shown(force_terminal=True)
     with Transfer(console) as watcher:
         watcher.begin(4_000_000)
         watcher.seen(1_000_000)
-    assert "fetching" in text.getvalue()
-    assert "1.0/4.0 MB" in text.getvalue()
+    assert ("fetching" in console.text, "1.0/4.0 MB" in console.text) == (True, True)
     clock, shown = iter(range(1000)), Shown()
     monkeypatch.setattr(transfer.time, "monotonic", lambda: float(next(clock)))
     with Transfer(shown) as watcher:
@@ -174,40 +168,31 @@ def test_a_build_tells_a_line_a_minute_without_a_terminal(monkeypatch: pytest.Mo
     clock = iter(range(0, 10_000, 20))
     monkeypatch.setattr(build_progress.time, "monotonic", lambda: float(next(clock)))
     console = Shown(160)
-    recipe = read_recipe(find_recipe("digits_vgg"))
     metrics = {"train_acc": 1.0, "test_acc": 0.9}
-    with BuildProgress(recipe, 32, console) as progress:
+    with BuildProgress(read_recipe(find_recipe("digits_vgg")), 32, console) as progress:
         for epoch in range(1, 6):
             progress(Event("look", 0, {"epoch": epoch, "cross_entropy": 1 / epoch, "accuracy": 0.5}))
         progress(Event("done", 0, {"metrics": metrics, "reached": True, "epochs": 5, "seconds": 100.0}))
-    lines = console.lines
-    assert lines[0] == "0 of 32 models done; model_0: epoch 3, cross-entropy 0.3333, accuracy 0.5000"
-    assert [line.partition(" ")[0] for line in lines[1:]] == ["model_0"]
+    assert console.lines[0] == "0 of 32 models done; model_0: epoch 3, cross-entropy 0.3333, accuracy 0.5000"
+    assert [line.partition(" ")[0] for line in console.lines[1:]] == ["model_0"]
 
 
-@pytest.mark.parametrize(
-    ("error", "recorded", "force", "told"),
-    [
-        (ZeroDivisionError, 3, False, ["Recorded: at least 3 of 8 calls; the same command resumes the run."]),
-        (
-            KeyboardInterrupt, 3, True,
-            ["Recorded: at least 3 of 8 calls; the same command without --force resumes the run."],
-        ),
-        (ZeroDivisionError, 0, False, []),
-        (OutOfTimeError, 3, False, []),  # of a container, which nobody calls again
-    ],
-)  # fmt: skip
-def test_whoever_may_go_on_is_told_what_is_recorded(
-    error: type[BaseException], recorded: int, force: bool, told: list[str]
-) -> None:
-    console = Shown()
-    context = click.Context(click.Command("run"))
-    context.params["force"] = force
-    terminal = Terminal(console)
-    terminal.started(Plan((), ()), "results.db")
-    try:
-        raise error
-    except error:
-        with context:
-            terminal.finished(recorded, 8)
-    assert console.lines == told
+def test_whoever_may_go_on_is_told_what_is_recorded() -> None:
+    """A container that is out of time is not called again."""
+
+    def told(error: type[BaseException], recorded: int, force: bool) -> list[str]:
+        console, context = Shown(), click.Context(click.Command("run"))
+        context.params["force"] = force
+        terminal = Terminal(console)
+        terminal.started(Plan((), ()), "results.db")
+        try:
+            raise error
+        except error:
+            with context:
+                terminal.finished(recorded, 8)
+        return console.lines
+
+    line = "Recorded: at least 3 of 8 calls; the same command{} resumes the run."
+    assert told(ZeroDivisionError, 3, False) == [line.format("")]
+    assert told(KeyboardInterrupt, 3, True) == [line.format(" without --force")]
+    assert told(ZeroDivisionError, 0, False) == told(OutOfTimeError, 3, False) == []

@@ -21,6 +21,7 @@ MODELS_ARE_AWAY = (
     "toy: its models are missing, so it cannot be checked whether records are of these models, and standard errors of "
     "scores are not split into gap_error and model_error"
 )
+VALUES = dict(zip(MODELS, MEASURE, strict=True))
 
 
 @pytest.fixture
@@ -28,10 +29,9 @@ def reference(folder: Path) -> Path:
     return write_reference(folder / "task_data")
 
 
-def write_predictions(directory: Path, values: dict[str, Any] | None = None, task: str = "toy") -> Path:
+def write_predictions(directory: Path, values: dict[str, Any] = VALUES) -> Path:
     directory.mkdir(exist_ok=True)
-    content = dict(zip(MODELS, MEASURE, strict=True)) if values is None else values
-    (directory / f"{task}.predict").write_text(json.dumps(content))
+    (directory / "toy.predict").write_text(json.dumps(values))
     return directory
 
 
@@ -42,92 +42,68 @@ def printed(pgdl: Pgdl, *arguments: object, code: int = 0) -> Any:
     return json.loads(ended.out, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
 
 
-def test_predictions_are_scored_with_all_digits(
-    pgdl: Pgdl, reference: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_predictions_are_scored_with_all_digits_as_records_of_the_same_values_are(
+    pgdl: Pgdl, reference: Path, folder: Path, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The submission has the name of the directory with the predictions, or of a link to this directory."""
     made = write_predictions(folder / "alice")
     (folder / "mallory").symlink_to(made)
     found = printed(pgdl, "--reference", reference, "--predictions", "mallory")
-    assert found["submission"] == "mallory"
-    assert (found["complete"], found["exceeded"]) == (True, False)
+    assert (found["submission"], found["complete"], found["exceeded"], found["remarks"]) == ("mallory", True, False, [])
     official = pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
     assert found["score"] == found["tasks"]["toy"]["official"] == official
     assert found["tasks"]["toy"].keys() == {
         "official", "official_pairs", "printed", "printed_subsets", "kendall", "granulated_kendall",
         "granulated_psi", "n_models", "undefined",
     }  # fmt: skip
+    record(rows("mallory"))
+    assert printed(pgdl) == found | {"remarks": [MODELS_ARE_AWAY]}
     monkeypatch.chdir(made)
     assert printed(pgdl, "--reference", reference, "--predictions", ".")["submission"] == "alice"
-    remedy = "name the directory of the reference data with --reference DIR"
-    assert pgdl("score", "--reference", "no", "--predictions", ".").err == f"pgdl: no: no such directory; {remedy}\n"
 
 
-def test_records_and_predictions_of_the_same_values_have_the_same_score(
-    pgdl: Pgdl, reference: Path, record: Record, folder: Path
-) -> None:
-    record(rows("mine"))
-    of_predictions = printed(pgdl, "--predictions", write_predictions(folder / "mine"))
-    assert printed(pgdl) == of_predictions | {"remarks": [MODELS_ARE_AWAY]}
-    assert of_predictions["remarks"] == []
-
-
-def test_reference_data_can_tell_whose_records_count(pgdl: Pgdl, reference: Path, record: Record, folder: Path) -> None:
+def test_reference_data_can_tell_whose_records_count(pgdl: Pgdl, reference: Path, record: Record) -> None:
     known = {"models": dict.fromkeys(MODELS, "these"), "data": "images", "n_test": 100}
     (reference / "toy" / "contents.json").write_text(json.dumps(known))
     record([*rows("mine", model_digest="these", data_digest="images"), *rows("others", model_digest="others")])
-    mine, others = printed(pgdl, code=1)["submissions"]
-    assert (mine["complete"], others["complete"]) == (True, False)
-    remarks = printed(pgdl, code=1)["remarks"]
-    assert MODELS_ARE_AWAY not in remarks
-    assert any("records of others (8 on toy) were made with an earlier version of the task" in one for one in remarks)
+    found = printed(pgdl, code=1)
+    assert [one["complete"] for one in found["submissions"]] == [True, False]
+    assert MODELS_ARE_AWAY not in found["remarks"]
+    assert "records of others (8 on toy) were made with an earlier version of the task" in str(found["remarks"])
     heading, *lines = csv.reader(pgdl("board", "--format", "csv").lines)
     assert [bool(line[heading.index("gap_error")]) for line in lines] == [True, False], "its test set is known"
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["[]", "{}", '{"models": {"model_0": 1}, "data": "a"}', '{"models": {}}',
-     '{"models": {}, "data": "a", "n_test": true}', '{"models": {}, "data": "a", "n_test": 1e3}'],
-)  # fmt: skip
-def test_an_invalid_file_of_contents_is_one_line(
-    pgdl: Pgdl, reference: Path, record: Record, folder: Path, content: str
-) -> None:
-    (reference / "toy" / "contents.json").write_text(content)
-    record(rows("mine"))
-    assert "toy/contents.json" in pgdl("score").refusal()
+    for content in (
+        "[]", "{}", '{"models": {"model_0": 1}, "data": "a"}', '{"models": {}}',
+        '{"models": {}, "data": "a", "n_test": true}', '{"models": {}, "data": "a", "n_test": 1e3}',
+    ):  # fmt: skip
+        (reference / "toy" / "contents.json").write_text(content)
+        assert "toy/contents.json" in pgdl("score").refusal(), content
 
 
 @pytest.mark.parametrize("other", [{"model_digest": "others"}, {"data_digest": "others"}])
-@pytest.mark.parametrize("command", [["score"], ["board"], ["report", "mine"]], ids=" ".join)
 def test_records_of_several_networks_of_one_name_are_not_mixed(
-    pgdl: Pgdl, reference: Path, record: Record, other: dict[str, str], command: list[str]
+    pgdl: Pgdl, reference: Path, record: Record, other: dict[str, str]
 ) -> None:
     record([*rows("mine"), *rows("mine", MEASURE[:3], **other)])
     problem = "toy: records of other models or data of the same names: expected one task, found several"
-    assert problem in pgdl(*command).refusal()
+    for command in (["score"], ["board"], ["report", "mine"]):
+        assert problem in pgdl(*command).refusal()
 
 
-def test_the_table_says_by_which_rule(pgdl: Pgdl, reference: Path, record: Record) -> None:
+def test_the_table_says_by_which_rule_once_for_all_submissions(pgdl: Pgdl, reference: Path, record: Record) -> None:
     record(rows("mine"))
     ended = pgdl("score")
-    assert (ended.code, ended.err) == (0, "")
-    lines = ended.out.splitlines()
-    assert lines[0] == "mine: score 29.5418"
-    assert lines[1].split() == ["task", "official", "printed", "Kendall", "granulated", "models", "limiting", "pair"]
-    assert lines[2].split()[:2] == ["toy", "29.5418"]
-    assert lines[2].rstrip().endswith("8  axis_a x axis_b")
-    assert "100 times the mean official score" in ended.out
-
-
-def test_several_submissions_or_one_by_name(pgdl: Pgdl, reference: Path, record: Record) -> None:
-    """The rule is printed once, below all scores."""
-    record([*rows("one"), *rows("two", GAPS)])
+    assert (ended.code, ended.err, ended.lines[0]) == (0, "", "mine: score 29.5418")
+    headings = ["task", "official", "printed", "Kendall", "granulated", "models", "limiting", "pair"]
+    assert ended.lines[1].split() == headings
+    assert ended.lines[2].split()[:2] == ["toy", "29.5418"]
+    assert ended.lines[2].rstrip().endswith("8  axis_a x axis_b")
+    record(rows("two", GAPS))
     everybody = printed(pgdl)["submissions"]
-    assert [row["submission"] for row in everybody] == ["one", "two"]
+    assert [row["submission"] for row in everybody] == ["mine", "two"]
     assert printed(pgdl, "two") == everybody[1] | {"remarks": [MODELS_ARE_AWAY]}
     one, _, two = pgdl("score").out.partition("\ntwo: score ")
-    assert one.startswith("one: score ")
+    assert one.startswith("mine: score ")
     assert (one.count(RULE), two.count(RULE), two.count(MODELS_ARE_AWAY)) == (0, 1, 1)
 
 
@@ -157,101 +133,63 @@ def test_a_task_without_a_score_is_said_and_ends_with_1(pgdl: Pgdl, reference: P
     assert f"No score: {why}" in ended.out
 
 
-@pytest.mark.parametrize(
-    ("changed", "score", "failed"),
-    [
-        ({"model_2": "EXCEEDED"}, 0.0, "1 of 8 calls gave no value (model_2: EXCEEDED)"),
-        ({"model_2": math.nan}, None, "1 of 8 calls gave no value (model_2: value nan)"),
-        (None, None, "7 of 8 calls gave no value (model_1: missing, "),
-    ],
-    ids=["exceeded: a score of 0", "nan: a failed call", "missing"],
-)  # fmt: skip
-def test_predictions_without_a_value(
-    changed: dict[str, Any] | None, score: float | None, failed: str, pgdl: Pgdl, reference: Path, folder: Path
+def test_predictions_without_a_value_fail_exceeded_ones_score_0_and_infinite_ones_have_an_order(
+    pgdl: Pgdl, reference: Path, folder: Path
 ) -> None:
     write_reference(reference, "second")
-    values = {"model_0": 1.0} if changed is None else dict(zip(MODELS, MEASURE, strict=True)) | changed
-    found = printed(pgdl, "--predictions", write_predictions(folder / "mine", values), code=1)
-    assert (found["score"], found["complete"], found["exceeded"]) == (score, False, score == 0)
-    assert failed in found["tasks"]["toy"]["failed"]
-    assert score == 0 or found["tasks"]["second"]["failed"].startswith("8 of 8 calls gave no value (model_0: missing, ")
+
+    def scored(values: dict[str, Any]) -> Any:
+        return printed(pgdl, "--predictions", write_predictions(folder / "mine", values), code=1)
+
+    for values, score, why in (
+        (VALUES | {"model_2": "EXCEEDED"}, 0.0, "1 of 8 calls gave no value (model_2: EXCEEDED)"),
+        (VALUES | {"model_2": math.nan}, None, "1 of 8 calls gave no value (model_2: value nan)"),
+        ({"model_0": 1.0}, None, "7 of 8 calls gave no value (model_1: missing, "),
+    ):
+        found = scored(values)
+        assert (found["score"], found["complete"], found["exceeded"]) == (score, False, score == 0)
+        assert why in found["tasks"]["toy"]["failed"]
+    assert found["tasks"]["second"]["failed"].startswith("8 of 8 calls gave no value (model_0: missing, ")
+    ends = {max(MEASURE): math.inf, min(MEASURE): -math.inf}
+    infinite = {model: ends.get(value, value) for model, value in VALUES.items()}
+    assert scored(infinite)["tasks"]["toy"] == scored(VALUES)["tasks"]["toy"]
 
 
-def test_infinite_predictions_are_scored_by_their_order(pgdl: Pgdl, reference: Path, folder: Path) -> None:
-    """The competition's program does the same: finite numbers in the same order have exactly the same score."""
-    highest, lowest = max(MEASURE), min(MEASURE)
-    infinite = [math.inf if one == highest else -math.inf if one == lowest else one for one in MEASURE]
-    found, plain = (
-        printed(pgdl, "--predictions", write_predictions(folder / "mine", dict(zip(MODELS, numbers, strict=True))))
-        for numbers in (infinite, MEASURE)
-    )
-    assert found == plain
-    assert found["complete"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--predictions", "mine"], "mine: no such directory: expected a directory with TASK.predict files"),
-        (["--predictions", ".", "margin"], "--predictions scores files: it cannot be combined with SUBMISSION"),
-        (["--reference", "nowhere"], "nowhere: no such directory"),
-        (["--reference", "task_data", "--tasks", "nowhere"], "nowhere: no such directory"),
-        (["--task", "tyo"], "did you mean 'toy'?"),
-        (["--results", "nowhere.db"], "nowhere.db: no such results file; run `pgdl run SUBMISSION` first"),
-        (["nobody"], "no records of 'nobody'; recorded here: mine"),
-    ],
-)
-def test_wrong_arguments_end_with_2(
-    arguments: list[str], problem: str, pgdl: Pgdl, reference: Path, record: Record
+def test_two_hyperparameters_are_enough_for_kendall_but_not_for_an_official_score(
+    pgdl: Pgdl, folder: Path, record: Record
 ) -> None:
-    record(rows("mine"))
-    assert problem in pgdl("score", *arguments).refusal()
-
-
-@pytest.mark.parametrize("source", ["records", "predictions"])
-def test_two_hyperparameters_are_enough_for_kendall(source: str, pgdl: Pgdl, folder: Path, record: Record) -> None:
-    write_reference(folder / "task_data", sizes=(2, 4))
-    record(rows("mine"))
-    arguments = [] if source == "records" else ["--predictions", write_predictions(folder / "mine")]
-    found = printed(pgdl, *arguments, code=1)
+    """A task that gives no submission an official score is no failure beside one that does."""
+    write_reference(folder / "task_data", "flat", sizes=(2, 4))
+    record([*rows("mine"), *rows("mine", task="flat")])
+    (write_predictions(folder / "mine") / "toy.predict").rename(folder / "mine" / "flat.predict")
     why = "official score: expected at least 3 hyperparameters that vary, found axis_a, axis_b"
-    toy = found["tasks"]["toy"]
-    assert (found["score"], toy["official"], toy["undefined"]) == (None, None, why)
-    assert -1 <= toy["kendall"] <= 1
-    assert found["remarks"][0] == f"toy: no {why}"
-    text = pgdl("score", *arguments).out
-    assert text.startswith("mine: score none")
-    assert why in text
+    for arguments in ([], ["--predictions", folder / "mine"]):
+        found = printed(pgdl, *arguments, code=1)
+        flat = found["tasks"]["flat"]
+        assert (found["score"], flat["official"], flat["undefined"]) == (None, None, why)
+        assert -1 <= flat["kendall"] <= 1
+        assert found["remarks"][0] == f"flat: no {why}"
+        text = pgdl("score", *arguments).out
+        assert (text[:16], why in text) == ("mine: score none", True)
+    write_reference(folder / "task_data")
+    found = printed(pgdl)
+    assert (found["tasks"]["flat"]["official"], found["score"]) == (None, pytest.approx(100 * OFFICIAL))
 
 
 ALL_EQUAL = "toy: all 8 generalization gaps are 0.1: there is nothing to predict"
 BY_ROUNDING = "toy: rounding alone makes {} between generalization gaps, which scores count all the same"
 
 
-@pytest.mark.parametrize(
-    ("gaps", "said"),
-    [
+def test_gaps_that_are_equal_or_differ_by_rounding_are_said(pgdl: Pgdl, folder: Path, record: Record) -> None:
+    record(rows("mine"))
+    for gaps, said in (
         ([0.1] * 8, [ALL_EQUAL]),
         ([0.1, 0.9 - 0.8, 0.8 - 0.7, *[0.1] * 5], [ALL_EQUAL, BY_ROUNDING.format("2 differences")]),
         ([0.1, 0.9 - 0.8, *GAPS[2:]], [BY_ROUNDING.format("1 difference")]),
         ([0.1, 0.1 + 1e-9, *GAPS[2:]], []),
-    ],
-)
-def test_gaps_that_are_equal_or_differ_by_rounding_are_said(
-    gaps: list[float], said: list[str], pgdl: Pgdl, folder: Path, record: Record
-) -> None:
-    write_reference(folder / "task_data", gaps=gaps)
-    record(rows("mine"))
-    assert [line for line in printed(pgdl)["remarks"] if "generalization gaps" in line] == said
-
-
-def test_a_task_that_gives_nobody_an_official_score_is_no_failure_beside_one_that_does(
-    pgdl: Pgdl, reference: Path, record: Record
-) -> None:
-    write_reference(reference, "flat", sizes=(2, 4))
-    record([*rows("mine"), *rows("mine", task="flat")])
-    found = printed(pgdl)
-    assert (found["tasks"]["flat"]["official"], found["score"]) == (None, pytest.approx(100 * OFFICIAL))
+    ):
+        write_reference(folder / "task_data", gaps=gaps)
+        assert [line for line in printed(pgdl)["remarks"] if "generalization gaps" in line] == said
 
 
 @pytest.mark.skipif(not SCORES.is_file(), reason=f"no competition data: {SCORES} does not exist")

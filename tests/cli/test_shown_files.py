@@ -23,11 +23,11 @@ def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "venv"
 
 
-@pytest.mark.parametrize("command", [("run", "vc_dim"), ("check", "vc_dim"), ("compare", "--measures", "vc_dim")])
-def test_tasks(command: tuple[str, ...], environment: Path, pgdl: Pgdl) -> None:
+def test_tasks(environment: Path, pgdl: Pgdl) -> None:
     task = make_task(environment)
-    refusal = pgdl(*command, "--tasks", environment).refusal()
-    assert refusal.startswith(f"pgdl: {task}: submissions could read it: every sandbox shows {environment}; move it")
+    said = f"pgdl: {task}: submissions could read it: every sandbox shows {environment}; move it"
+    for command in ("run vc_dim", "check vc_dim", "compare --measures vc_dim"):
+        assert pgdl(*command.split(), "--tasks", environment).refusal().startswith(said)
 
 
 def test_results(environment: Path, folder: Path) -> None:

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from in_process import Ended, Pgdl
+from in_process import Pgdl
 from markdown_it import MarkdownIt
 
 from harness.outcome import Outcome
@@ -27,7 +27,12 @@ CONTROLS = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-
 def strange(folder: Path) -> Path:
     """A stranger's task and database, in which every text is hostile."""
     task = make_task(folder / "task_data")
-    edit_json(task / "model_configs.json", _rename)
+
+    def rename(content: dict[str, dict[str, dict[str, object]]]) -> None:
+        for part in (part for entry in content.values() for part in entry.values() if "width" in part):
+            part[HOSTILE] = part.pop("width")
+
+    edit_json(task / "model_configs.json", rename)
     with Records("results.db") as records:
         for number, text in enumerate((NAME, f"{NAME} again")):
             made = [
@@ -38,11 +43,6 @@ def strange(folder: Path) -> Path:
             records.add(*made)
             records.ask([request(row, source=f"/tmp/{NAME}") for row in (made[0], made[-1])])
     return task
-
-
-def _rename(content: dict[str, dict[str, dict[str, object]]]) -> None:
-    for part in (part for entry in content.values() for part in entry.values() if "width" in part):
-        part[HOSTILE] = part.pop("width")
 
 
 COMMANDS = [
@@ -59,30 +59,17 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-def require_plain(ended: Ended) -> None:
-    """Assert that the output has no control characters and no forged line from the stranger's texts."""
-    said = ended.out + ended.err
-    assert CONTROLS.search(said) is None
-    assert not [line for line in said.splitlines() if line.startswith(("::", "pgdl: all is well"))]
-
-
 @pytest.mark.rest
 @pytest.mark.usefixtures("strange")
-@pytest.mark.parametrize("width", ["60", "200"])
-def test_on_the_terminal(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, width: str) -> None:
-    monkeypatch.setenv("COLUMNS", width)
-    for command in COMMANDS:
+def test_on_the_terminal_and_in_files_for_readers(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No output has control characters, or a forged line from the stranger's texts."""
+    for number, command in enumerate(COMMANDS):
+        monkeypatch.setenv("COLUMNS", "200" if number % 2 else "60")
         ended = pgdl(*command)
         assert ended.code in (0, 1, 2), (command, ended.err)
-        require_plain(ended)
-
-
-@pytest.mark.rest
-@pytest.mark.usefixtures("strange")
-def test_in_files_for_readers(pgdl: Pgdl, folder: Path) -> None:
-    assert pgdl("board", "--html", "site", "--output", "files").code == 0
-    assert pgdl("report", "--html", "pages").code == 0
-    assert pgdl("task", "show", "--html", "page.html").code == 0
+        said = ended.out + ended.err
+        assert CONTROLS.search(said) is None, command
+        assert not [line for line in said.splitlines() if line.startswith(("::", "pgdl: all is well"))], command
     texts = [file for file in folder.rglob("*") if file.suffix in (".md", ".tex", ".html", ".svg")]
     assert {file.suffix for file in texts} >= {".md", ".tex", ".html"}
     for file in texts:

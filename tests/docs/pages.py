@@ -5,13 +5,16 @@ import contextlib
 import importlib.util
 import io
 import linecache
+import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
+
+from tests.e2e.real_runs import run_here
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -35,7 +38,8 @@ class Section(NamedTuple):
         found = [node for node in ast.walk(ast.parse(self.code)) if isinstance(node, ast.Import | ast.ImportFrom)]
         names = {alias.name for node in found if isinstance(node, ast.Import) for alias in node.names}
         names |= {node.module or "" for node in found if isinstance(node, ast.ImportFrom)}
-        return sorted({name.partition(".")[0] for name in names if not _is_there(name.partition(".")[0])})
+        packages = {name.partition(".")[0] for name in names}
+        return sorted(package for package in packages if importlib.util.find_spec(package) is None)
 
 
 def sections(page: str) -> list[Section]:
@@ -64,12 +68,16 @@ def run(section: Section) -> Iterator[tuple[str, str]]:
     assert printed.getvalue() == "", "printed, and not on the page"
 
 
+def require_stated(section: Section) -> None:
+    """Assert that the section's code prints what the page says; skip the test if a package is missing."""
+    if section.missing:
+        pytest.skip(f"not installed: {', '.join(section.missing)}")
+    for printed, stated in run(section):
+        assert printed == stated
+
+
 def _pgdl(line: str) -> str:
     command, *arguments = shlex.split(line, comments=True)
     assert command == "pgdl"
-    ended = subprocess.run([sys.executable, "-m", "pgdl", *arguments], capture_output=True, text=True)
+    ended = run_here(arguments, dict(os.environ), Path.cwd())
     return ended.stdout + ended.stderr
-
-
-def _is_there(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None

@@ -1,7 +1,9 @@
-"""Tests of the Markdown files: their links, their lines, and the site that `make docs` builds."""
+"""Tests of the Markdown files: their links, lines and imports, and the site that `make docs` builds."""
 
 import re
 import runpy
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,9 +31,9 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_link_and_anchor_is_there(page: Path) -> None:
-    text = re.sub(r"`[^`\n]*`", "", prose(page))
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+def test_links_anchors_lines_tables_and_imports_of_a_page(page: Path) -> None:
+    """Lines of tables and pictures cannot be wrapped; torchvision crashes if TensorFlow is imported before it."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", prose(page))):
         if target.startswith(("https://", "http://")):
             continue
         name, _, anchor = target.partition("#")
@@ -39,20 +41,23 @@ def test_every_link_and_anchor_is_there(page: Path) -> None:
         assert linked.exists(), target
         assert linked.is_relative_to(ROOT), target
         assert not anchor or anchor in anchors(linked), target
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_lines_of_prose_have_at_most_120_characters(page: Path) -> None:
-    """Lines of tables and pictures are exempt, since they cannot be wrapped."""
-    long = [line for line in prose(page).splitlines() if len(line) > 120 and not re.match(r" *(\||!\[)", line)]
-    assert long == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_no_table_is_cut_in_two(page: Path) -> None:
-    """After a line of a table comes another line of the table, or an empty line."""
     lines = prose(page).splitlines()
+    assert [line for line in lines if len(line) > 120 and not re.match(r" *(\||!\[)", line)] == []
     assert [after for line, after in pairwise(lines) if line.startswith("|") and after and after[0] != "|"] == []
+    for block in re.findall(r"^ *```python\n(.*?)^ *```$", page.read_text(), re.MULTILINE | re.DOTALL):
+        names = re.findall(r"^ *(?:import|from) (keras|tensorflow|torch|torchvision)\b", block, re.MULTILINE)
+        assert names == sorted(names, key=lambda name: not name.startswith("torch")), names
+
+
+def test_a_model_of_pytorch_does_not_bring_tensorflow_into_the_process() -> None:
+    code = (
+        "import sys, pgdl\n"
+        "try: pgdl.measure('num_params')(object(), ([[0.0]], [0]))\n"
+        "except pgdl.UserError as error: print(error)\n"
+        "print('tensorflow' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "model: expected a Keras model or a torch.nn.Module, found object\nFalse\n"
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
