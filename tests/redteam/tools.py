@@ -1,7 +1,17 @@
 """Definitions that several kinds of attacks share."""
 
+import ctypes
 import os
+import signal
 import sys
+import time
+
+#: The C library, with the types of its functions for mappings.
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.mmap.restype = ctypes.c_void_p
+LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+LIBC.madvise.argtypes = LIBC.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
 def attempt(what, action):
@@ -20,12 +30,41 @@ def call_all(calls):
             print(f"BREACH: {name}")
 
 
+def until_refused(number, start):
+    """Start something until it is refused; print BREACH if that does not happen."""
+    for _ in range(number):
+        try:
+            start()
+        except (OSError, RuntimeError):
+            return
+    print(f"BREACH: {number} were started")
+
+
+def fail(error):
+    raise error
+
+
 def processes():
     """Return all process IDs in /proc; if they cannot be listed, IDs near the ID of this process."""
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
         return [1, *range(max(os.getpid() - 300, 2), os.getpid() + 50)]
+
+
+def write_code(pid, code):
+    """Write machine code into another process, and let the process run it; return whether that was possible."""
+    try:
+        waits_at = int(open(f"/proc/{pid}/syscall").read().split()[-1], 16) - 2  # the call is begun anew from here
+        memory = os.open(f"/proc/{pid}/mem", os.O_RDWR)
+        os.pwrite(memory, code, waits_at)
+    except OSError:
+        return False
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(0.1)
+    os.kill(pid, signal.SIGCONT)
+    time.sleep(0.5)
+    return True
 
 
 def data_directory():

@@ -3,25 +3,13 @@
 import os
 import platform
 import resource
-import signal
 import threading
 import time
 from pathlib import Path
 
 from attack_suite import expected
-from tools import attempt, processes
+from tools import attempt, processes, until_refused, write_code
 from torch.utils.data import DataLoader
-
-
-@expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
-def d_counted_children(model, dataset):
-    """Counts how many children it can have. RLIMIT_NPROC bounds their number, even if root runs the harness."""
-    for _ in range(1000):
-        try:
-            os.posix_spawn("/bin/sleep", ["sleep", "1000"], {})
-        except OSError:
-            return
-    print("BREACH: 1000 children")
 
 
 @expected("TIMEOUT", "CRASH", "MEMORY")
@@ -45,17 +33,8 @@ def d_forks_elsewhere(model, dataset):
     if platform.machine() != "x86_64":
         return
     for pid in set(processes()) - {os.getpid()}:
-        try:
-            waits_at = int(open(f"/proc/{pid}/syscall").read().split()[-1], 16) - 2  # the call is begun anew from here
-            memory = os.open(f"/proc/{pid}/mem", os.O_RDWR)
-            os.pwrite(memory, CODE, waits_at)
-        except OSError:
-            continue
-        os.kill(pid, signal.SIGSTOP)
-        time.sleep(0.1)
-        os.kill(pid, signal.SIGCONT)
-        time.sleep(0.5)
-        print(f"BREACH: code written into {pid}; there are {len(processes())} processes, {MOST} are allowed")
+        if write_code(pid, CODE):
+            print(f"BREACH: code written into {pid}; there are {len(processes())} processes, {MOST} are allowed")
 
 
 def holds_the_sandbox_open(pid):
@@ -109,23 +88,15 @@ def d_raises_limits(model, dataset):
         attempt(f"raised {name}", lambda: resource.setrlimit(kind, (hard + 1, hard + 1)))
 
 
-@expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
-def d_thread_bomb(model, dataset):
-    """Starts threads without end. RLIMIT_NPROC counts threads as processes."""
-    for _ in range(2000):
-        try:
-            threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
-        except RuntimeError:
-            return
-    print("BREACH: 2000 threads")
-
-
-@expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
-def d_zombies(model, dataset):
-    """Leaves dead children unreaped until no more processes can be made."""
-    for _ in range(2000):
-        try:
-            os.posix_spawn("/bin/true", ["true"], {})
-        except OSError:
-            return
-    print("BREACH: 2000 zombies")
+#: Name, outcomes, action, and reason. On a platform, only the watch bounds the number of root's processes.
+ROWS = [
+    ("d_counted_children", expected("OK", on_platform=("MEMORY", "TIMEOUT")),
+     until_refused(1000, lambda: os.posix_spawn("/bin/sleep", ["sleep", "1000"], {})),
+     "Counts how many children it can have. RLIMIT_NPROC bounds their number, even if root runs the harness."),
+    ("d_thread_bomb", expected("OK", on_platform=("MEMORY", "TIMEOUT")),
+     until_refused(2000, lambda: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()),
+     "Starts threads without end. RLIMIT_NPROC counts threads as processes."),
+    ("d_zombies", expected("OK", on_platform=("MEMORY", "TIMEOUT")),
+     until_refused(2000, lambda: os.posix_spawn("/bin/true", ["true"], {})),
+     "Leaves dead children unreaped until no more processes can be made."),
+]  # fmt: skip

@@ -15,13 +15,12 @@ import numpy as np
 import tensorflow as tf
 import torch
 from attack_suite import expected
-from tools import attempt
+from tools import LIBC, attempt
 
 
-@expected("MEMORY", "TIMEOUT", runtime="jax")  # the latter where the machine is slow
-def f_arrays_of_jax(model, dataset):
-    """Hoards arrays of JAX, which Python's allocator does not count."""
-    held = [(jnp.ones(1 << 20) * number).block_until_ready() for number in range(512)]
+def hoard(number, piece):
+    """Hold pieces of 4 MiB."""
+    held = [piece(n) for n in range(number)]
     print(f"BREACH: {len(held) << 2} MiB")
 
 
@@ -35,22 +34,7 @@ def hoard_in_children(children, numbers):
     time.sleep(1000)
 
 
-@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
-def f_children(model, dataset):
-    """Spreads memory over children, each far below the limit. The harness measures all processes together."""
-    hoard_in_children(16, 8 << 20)
-
-
-PR_SET_NAME = 15
-
-
-@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
-def f_names_of_bytes(model, dataset):
-    """Gives its processes names that are no text. The harness must still measure them, and the run must go on."""
-    ctypes.CDLL(None).prctl(PR_SET_NAME, b"\xff\x0cNSpid:\t1")
-    hoard_in_children(16, 8 << 20)
-
-
+PR_SET_NAME, PR_SET_DUMPABLE = 15, 4
 SIZE, PIECE = 992 << 20, 16 << 20
 
 
@@ -63,19 +47,10 @@ def drop_pages(shared):
     print(f"BREACH: {SIZE >> 20} MiB in a mapping without resident pages", flush=True)
 
 
-@expected("FORBIDDEN")
-def f_emptied_mapping(model, dataset):
-    """Fills an anonymous shared mapping and drops its pages from the page tables: the kernel keeps the pages.
-
-    Shared memory without a file is refused.
-    """
-    drop_pages(mmap.mmap(-1, SIZE))
-
-
 EXIT = {"x86_64": 60, "aarch64": 93}.get(platform.machine(), 60)  # ends a thread, not its process
 
 
-def hoard():
+def hoard_slowly():
     time.sleep(0.1)
     held = np.ones(112 << 20)
     time.sleep(0.5)
@@ -87,27 +62,10 @@ def hoard():
 def f_ended_thread(model, dataset):
     """Hoards memory in a process whose first thread has ended, so that the process seems to have no memory."""
     if os.fork() == 0:
-        threading.Thread(target=hoard).start()
-        ctypes.CDLL(None).syscall(EXIT, 0)
+        threading.Thread(target=hoard_slowly).start()
+        LIBC.syscall(EXIT, 0)
     while True:
         time.sleep(1)
-
-
-PR_SET_DUMPABLE = 4
-
-
-@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
-def f_hides_memory(model, dataset):
-    """Makes its memory undumpable to hide it, and hoards. The size of such a process can still be read."""
-    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-    hoard_in_children(8, 24 << 20)
-
-
-@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
-def f_lists(model, dataset):
-    """Hoards Python objects. The harness measures memory from outside of the process."""
-    held = [bytes([1]) * (1 << 20) for _ in range(2048)]
-    print(f"BREACH: {len(held)} MiB")
 
 
 @expected("OK")
@@ -123,18 +81,6 @@ def f_locks(model, dataset):
             pass
     if locked:
         print(f"BREACH: {locked} locks")
-
-
-@expected("FORBIDDEN")
-def f_mapped_zeros(model, dataset):
-    """Maps /dev/zero as shared, which gives shared memory without a file; the memory's pages need not be resident."""
-    drop_pages(mmap.mmap(os.open("/dev/zero", os.O_RDWR), SIZE))
-
-
-@expected("OK")
-def f_memfd(model, dataset):
-    """Keeps memory in anonymous files that no process maps. Without a GPU, memfd_create is refused."""
-    attempt("memfd_create", lambda: os.memfd_create("hoard"))
 
 
 @expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
@@ -162,18 +108,14 @@ def f_orphan(model, dataset):
         time.sleep(1)
 
 
-WIDE, STEP, MADV_NOHUGEPAGE, MAP_NORESERVE = 640 << 30, 2 << 20, 15, 0x4000
+WIDE, STEP, MAP_NORESERVE = 640 << 30, 2 << 20, 0x4000
 
 
 @expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
 def f_page_tables(model, dataset):
     """Reads one byte of every 2 MiB of a huge empty mapping: no page becomes resident, but each needs a page table."""
-    libc = ctypes.CDLL(None)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    start = libc.mmap(None, WIDE, mmap.PROT_READ, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-    libc.madvise(start, WIDE, MADV_NOHUGEPAGE)
+    start = LIBC.mmap(None, WIDE, mmap.PROT_READ, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    LIBC.madvise(start, WIDE, mmap.MADV_NOHUGEPAGE)
     for piece in range(start, start + WIDE, 1 << 30):
         (ctypes.c_char * (1 << 30)).from_address(piece)[::STEP]
     time.sleep(0.5)
@@ -206,14 +148,6 @@ def f_shared_mapping(model, dataset):
     for _ in range(2 << 10):
         shared.write(chunk)
     print("BREACH: 2 GiB shared")
-
-
-# a full /dev/shm is SIGBUS on the first touch
-@expected("EXCEPTION", "CRASH", "MEMORY", "OUTPUT", "FORBIDDEN", runtime="torch")
-def f_shared_tensors(model, dataset):
-    """Hoards tensors in shared memory, as PyTorch's worker processes do: files in /dev/shm, whose size is bounded."""
-    held = [torch.full((1 << 22,), float(number)).share_memory_() for number in range(64)]
-    print(f"BREACH: {len(held) << 4} MiB of shared memory")
 
 
 CLONE, CLONE_PARENT = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 56), 0x8000
@@ -265,7 +199,6 @@ def f_sockets(model, dataset):
 
 
 HUGE, ROUNDS, SLOTS = 2 << 20, 32, 16
-MADV_HUGEPAGE = 14
 
 
 class Piece(ctypes.Structure):
@@ -277,36 +210,52 @@ class Piece(ctypes.Structure):
 @expected("OK")
 def f_spliced_pages(model, dataset):
     """Lends pages to pipes and unmaps them: four bytes in a pipe keep a page of 2 MiB. Lending is refused."""
-    libc = ctypes.CDLL(None)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-    libc.vmsplice.argtypes = [ctypes.c_int, ctypes.POINTER(Piece), ctypes.c_ulong, ctypes.c_uint]
+    LIBC.vmsplice.argtypes = [ctypes.c_int, ctypes.POINTER(Piece), ctypes.c_ulong, ctypes.c_uint]
     size, pipes, lent = (SLOTS + 1) * HUGE, [], 0
     for _ in range(ROUNDS):
         pipes.append(os.pipe())
-        start = libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
-        libc.madvise(start, size, MADV_HUGEPAGE)
+        start = LIBC.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
+        LIBC.madvise(start, size, mmap.MADV_HUGEPAGE)
         first = -(-start // HUGE) * HUGE
         for page in range(first, first + SLOTS * HUGE, HUGE):
             ctypes.memset(page, 1, 1)
-            lent += libc.vmsplice(pipes[-1][1], ctypes.byref(Piece(page, 4)), 1, 0) == 4
-        libc.munmap(start, size)
+            lent += LIBC.vmsplice(pipes[-1][1], ctypes.byref(Piece(page, 4)), 1, 0) == 4
+        LIBC.munmap(start, size)
     if lent:
         time.sleep(0.5)
         print(f"BREACH: {lent * HUGE >> 20} MiB in pipes", flush=True)
 
 
-@expected("MEMORY", "TIMEOUT", runtime="tensorflow")  # the latter where the machine is slow
-def f_tensors(model, dataset):
-    """Hoards tensors of TensorFlow, which Python's allocator does not count."""
-    held = [tf.ones([1 << 20]) * float(number) for number in range(512)]
-    print(f"BREACH: {len(held) << 2} MiB")
-
-
-@expected("MEMORY", "TIMEOUT", runtime="torch")  # the latter where the machine is slow
-def f_tensors_of_torch(model, dataset):
-    """Hoards tensors of PyTorch, which Python's allocator does not count."""
-    held = [torch.ones(1 << 20) * number for number in range(512)]
-    print(f"BREACH: {len(held) << 2} MiB")
+#: Name, outcomes, action, and reason. The outcome TIMEOUT is for slow machines.
+ROWS = [
+    ("f_arrays_of_jax", expected("MEMORY", "TIMEOUT", runtime="jax"),
+     hoard(512, lambda n: (jnp.ones(1 << 20) * n).block_until_ready()),
+     "Hoards arrays of JAX, which Python's allocator does not count."),
+    ("f_children", ("MEMORY", "TIMEOUT"), hoard_in_children(16, 8 << 20),
+     "Spreads memory over children, each far below the limit. The harness measures all processes together."),
+    ("f_emptied_mapping", "FORBIDDEN", drop_pages(mmap.mmap(-1, SIZE)),
+     "Fills an anonymous shared mapping and drops its pages from the page tables: the kernel keeps the pages. "
+     "Shared memory without a file is refused."),
+    ("f_hides_memory", ("MEMORY", "TIMEOUT"),
+     (LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), hoard_in_children(8, 24 << 20)),
+     "Makes its memory undumpable to hide it, and hoards. The size of such a process can still be read."),
+    ("f_lists", ("MEMORY", "TIMEOUT"), hoard(512, lambda n: bytes([1]) * (4 << 20)),
+     "Hoards Python objects. The harness measures memory from outside of the process."),
+    ("f_mapped_zeros", "FORBIDDEN", drop_pages(mmap.mmap(os.open("/dev/zero", os.O_RDWR), SIZE)),
+     "Maps /dev/zero as shared, which gives shared memory without a file; the memory's pages need not be resident."),
+    ("f_memfd", "OK", attempt("memfd_create", lambda: os.memfd_create("hoard")),
+     "Keeps memory in anonymous files that no process maps. Without a GPU, memfd_create is refused."),
+    ("f_names_of_bytes", ("MEMORY", "TIMEOUT"),
+     (LIBC.prctl(PR_SET_NAME, b"\xff\x0cNSpid:\t1"), hoard_in_children(16, 8 << 20)),
+     "Gives its processes names that are no text. The harness must still measure them, and the run must go on."),
+    ("f_shared_tensors",  # a full /dev/shm is SIGBUS on the first touch
+     expected("EXCEPTION", "CRASH", "MEMORY", "OUTPUT", "FORBIDDEN", runtime="torch"),
+     hoard(256, lambda n: torch.full((1 << 20,), float(n)).share_memory_()),
+     "Hoards tensors in shared memory, as PyTorch's worker processes do: files in /dev/shm, whose size is bounded."),
+    ("f_tensors", expected("MEMORY", "TIMEOUT", runtime="tensorflow"),
+     hoard(512, lambda n: tf.ones([1 << 20]) * float(n)),
+     "Hoards tensors of TensorFlow, which Python's allocator does not count."),
+    ("f_tensors_of_torch", expected("MEMORY", "TIMEOUT", runtime="torch"),
+     hoard(512, lambda n: torch.ones(1 << 20) * n),
+     "Hoards tensors of PyTorch, which Python's allocator does not count."),
+]  # fmt: skip

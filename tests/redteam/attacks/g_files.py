@@ -1,13 +1,12 @@
 """Files: too many, too large, or in places that last."""
 
-import ctypes
 import itertools
 import mmap
 import os
 import sys
 
 from attack_suite import expected
-from tools import attempt
+from tools import LIBC, attempt, until_refused
 
 
 @expected("OK", "TIMEOUT", under_landlock=("OUTPUT",))  # what is too deep to be looked at is too much
@@ -16,17 +15,6 @@ def g_deep_directories(model, dataset):
     for _ in range(5000):
         os.mkdir("d" * 200)
         os.chdir("d" * 200)
-
-
-@expected("OK")
-def g_descriptors(model, dataset):
-    """Opens files until it is refused. RLIMIT_NOFILE bounds their number."""
-    for _ in range(1025):
-        try:
-            os.open("/dev/null", os.O_RDONLY)
-        except OSError:
-            return
-    print("BREACH: 1025 descriptors")
 
 
 SCRATCH = os.environ["TMPDIR"]
@@ -48,20 +36,6 @@ def fill(place, bound=256 << 20, opened=lambda descriptor, path: None):
         print(f"BREACH: {total >> 20} MiB in {place}")
 
 
-@expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
-def g_fill_scratch(model, dataset):
-    """Fills /tmp and /dev/shm. Both are small file systems in memory, not on the machine's disk."""
-    fill(SCRATCH)
-    fill("/dev/shm", 64 << 20)
-
-
-@expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
-def g_hidden_directory(model, dataset):
-    """Fills the scratch space below a directory that cannot be listed."""
-    os.mkdir(f"{SCRATCH}/hidden", 0o300)
-    fill(f"{SCRATCH}/hidden")
-
-
 @expected("OUTPUT", under_landlock=("OUTPUT", "TIMEOUT"))  # the latter where the disk is slow
 def g_inode_flood(model, dataset):
     """Makes empty files until it is stopped: each takes kernel memory, and removing them delays the sandbox's end."""
@@ -72,23 +46,10 @@ def g_inode_flood(model, dataset):
             break
 
 
-@expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
-def g_mapped_files(model, dataset):
-    """Fills the scratch space with files that have no name and no descriptor: removed, closed, but still mapped."""
-    libc = ctypes.CDLL(None)  # Python's own maps keep a descriptor
-    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-
-    def hide(descriptor, path):
-        os.unlink(path)
-        libc.mmap(None, mmap.PAGESIZE, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
-
-    fill(SCRATCH, opened=hide)
-
-
-@expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
-def g_removed_files(model, dataset):
-    """Fills the scratch space with open files that it has removed: no directory lists them."""
-    fill(SCRATCH, opened=lambda descriptor, path: (os.unlink(path), os.dup(descriptor)))
+def hide(descriptor, path):
+    """Remove an open file, and map it: Python's own maps would keep a descriptor."""
+    os.unlink(path)
+    LIBC.mmap(None, mmap.PAGESIZE, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
 
 
 @expected("OK", under_landlock=("OUTPUT",))  # it is written after all, to a watched directory
@@ -139,3 +100,20 @@ def g_writable_places(model, dataset):
             state = os.statvfs(place)
             if state.f_frsize * state.f_blocks > 256 << 20:
                 print(f"BREACH: {place} has no small bound")
+
+
+#: Name, outcomes, action, and reason. Under Landlock, scratch space is a watched directory on the disk.
+ROWS = [
+    ("g_descriptors", "OK", until_refused(1025, lambda: os.open("/dev/null", os.O_RDONLY)),
+     "Opens files until it is refused. RLIMIT_NOFILE bounds their number."),
+    ("g_fill_scratch", expected("OK", under_landlock=("OUTPUT",)), fill(SCRATCH) or fill("/dev/shm", 64 << 20),
+     "Fills /tmp and /dev/shm. Both are small file systems in memory, not on the machine's disk."),
+    ("g_hidden_directory", expected("OK", under_landlock=("OUTPUT",)),
+     os.mkdir(f"{SCRATCH}/hidden", 0o300) or fill(f"{SCRATCH}/hidden"),
+     "Fills the scratch space below a directory that cannot be listed."),
+    ("g_mapped_files", expected("OK", under_landlock=("OUTPUT",)), fill(SCRATCH, opened=hide),
+     "Fills the scratch space with files that have no name and no descriptor: removed, closed, but still mapped."),
+    ("g_removed_files", expected("OK", under_landlock=("OUTPUT",)),
+     fill(SCRATCH, opened=lambda descriptor, path: (os.unlink(path), os.dup(descriptor))),
+     "Fills the scratch space with open files that it has removed: no directory lists them."),
+]  # fmt: skip

@@ -5,19 +5,7 @@ import os
 import sys
 
 from attack_suite import expected
-
-
-@expected("OK")
-def h_closed_streams(model, dataset):
-    """Closes its own output. The result uses another channel."""
-    os.close(1)
-    os.close(2)
-
-
-@expected("EXCEPTION")
-def h_escapes_in_error(model, dataset):
-    """Puts terminal escapes and rich's markup into its error. Messages are reduced to printable characters."""
-    raise ValueError("\x1b[31m\x1b]0;title\x07[bold red]OK[/bold red][/nothing]\r\n\n0.0 \ud800\u202e\x00")
+from tools import fail
 
 
 @expected("OUTPUT")
@@ -56,18 +44,15 @@ def h_lines_of_others(model, dataset):
             raise SyntaxError("odd", (other, 1, 1, LINE)) from ExceptionGroup("both", [error, second])
 
 
-@expected("OK")
-def h_reads_input(model, dataset):
-    """Waits for input, as from a terminal. Standard input is empty."""
-    if sys.stdin.read(1) or sys.__stdin__.isatty():
-        print("BREACH: there is input")
-
-
-@expected("OK")
-def h_terminal_escapes(model, dataset):
-    """Prints escape sequences for terminals: colours, titles, the clipboard, overwritten lines, reversed direction."""
-    print(
-        "\x1b[2J\x1b]0;title\x07\x1b]52;c;ZWNobw==\x07\x9b31m\rhidden\b\b\u202eevil\u2066\x00\x7f\u200b\ud800".encode(
-            errors="replace"
-        ).decode()
-    )
+#: Name, outcomes, action, and reason.
+ROWS = [
+    ("h_closed_streams", "OK", os.close(1) or os.close(2), "Closes its own output. The result uses another channel."),
+    ("h_escapes_in_error", "EXCEPTION",
+     fail(ValueError("\x1b[31m\x1b]0;title\x07[bold red]OK[/bold red][/nothing]\r\n\n0.0 \ud800\u202e\x00")),
+     "Puts terminal escapes and rich's markup into its error. Messages are reduced to printable characters."),
+    ("h_reads_input", "OK", print("BREACH: there is input") if sys.stdin.read(1) or sys.__stdin__.isatty() else None,
+     "Waits for input, as from a terminal. Standard input is empty."),
+    ("h_terminal_escapes", "OK",
+     print("\x1b[2J\x1b]0;title\x07\x1b]52;c;ZWNobw==\x07\x9b31m\rhidden\b\b\u202eevil\u2066\x00\x7f\u200b?"),
+     "Prints escape sequences for terminals: colours, titles, the clipboard, overwritten lines, reversed direction."),
+]  # fmt: skip

@@ -5,6 +5,7 @@ import numpy as np
 import tensorflow as tf
 import torch
 from attack_suite import expected
+from tools import fail
 
 
 @expected("EXCEPTION", "TIMEOUT")
@@ -46,12 +47,6 @@ class Odd(float):
         return "inf"
 
 
-@expected("OK", value=2.0)
-def i_false_hex(model, dataset):
-    """Returns a float whose method `hex` says infinity. The harness converts it to a plain float first."""
-    return Odd(1.0)
-
-
 @expected("BAD_VALUE")
 def i_generator(model, dataset):
     """Is a generator, so a call runs none of its code."""
@@ -61,18 +56,6 @@ def i_generator(model, dataset):
 class Hostile:
     def __getattr__(self, name):
         raise KeyboardInterrupt
-
-
-@expected("BAD_VALUE", runtime="tensorflow")
-def i_infinite(model, dataset):
-    """Returns a tensor of minus infinity, which would rank before all numbers."""
-    return tf.constant(float("-inf"))
-
-
-@expected("BAD_VALUE", runtime="torch")
-def i_infinite_of_torch(model, dataset):
-    """Returns infinity as a tensor of PyTorch that requires gradients."""
-    return torch.tensor(1.0, requires_grad=True) / 0.0
 
 
 @expected("EXCEPTION")
@@ -95,10 +78,6 @@ def i_symbolic_tensor(model, dataset):
     return model.outputs[0]
 
 
-def fail(error):
-    raise error
-
-
 #: Name, outcomes, action, and reason.
 ROWS = [
     ("i_array", "BAD_VALUE", np.ones(1), "Returns an array of one element, which `float` would take."),
@@ -114,9 +93,15 @@ ROWS = [
      "Raises an error whose message and representation raise errors themselves."),
     ("i_false_class", ("BAD_VALUE", "EXCEPTION"), Liar(),
      "Claims to be a float and is none; its conversion gives infinity."),
+    ("i_false_hex", expected("OK", value=2.0), Odd(1.0),
+     "Returns a float whose method `hex` says infinity. The harness converts it to a plain float first."),
     ("i_hostile_attributes", ("EXCEPTION", "CRASH"), Hostile(),
      "Returns an object that raises an error, caught only by `except BaseException`, on access to its attributes."),
     ("i_huge_integer", "BAD_VALUE", 10**400, "Returns an integer that no float can hold."),
+    ("i_infinite", expected("BAD_VALUE", runtime="tensorflow"), tf.constant(float("-inf")),
+     "Returns a tensor of minus infinity, which would rank before all numbers."),
+    ("i_infinite_of_torch", expected("BAD_VALUE", runtime="torch"), torch.tensor(1.0, requires_grad=True) / 0.0,
+     "Returns infinity as a tensor of PyTorch that requires gradients."),
     ("i_long_type_name", "BAD_VALUE", type("x" * (1 << 20), (), {})(),
      "Returns an object whose type has a name of a megabyte, which the message names."),
     ("i_not_a_number", "BAD_VALUE", np.float32("nan"),

@@ -11,18 +11,6 @@ import time
 from attack_suite import expected
 
 
-@expected("CRASH", on_import=True)
-def j_exit_on_import(model, dataset):
-    """Exits while it is imported."""
-    os._exit(3)
-
-
-@expected("CRASH")
-def j_exit_zero(model, dataset):
-    """Exits with status 0, as after success. Without a result that is a crash."""
-    os._exit(0)
-
-
 @expected("OK", value=1.0)
 def j_handlers_at_exit(model, dataset):
     """Registers exit handlers that hang and forge a result. The call ends with its first result."""
@@ -43,25 +31,18 @@ def j_kills_all(model, dataset):
                 pass
 
 
-@expected("CRASH", "OK")  # the latter where it is the first process of its namespace, which cannot kill itself
-def j_kills_its_group(model, dataset):
-    """Kills its process group and its parent's group, which might include the harness."""
-    os.killpg(0, signal.SIGKILL)
-
-
-@expected("CRASH")
-def j_segfault(model, dataset):
-    """Reads from address 0."""
-    return float(ctypes.c_int.from_address(0).value)
-
-
 class Deep:
     def __repr__(self):
         return repr([self])
 
 
-@expected("CRASH", "EXCEPTION")
-def j_stack_overflow(model, dataset):
-    """Overflows the stack in C code."""
-    sys.setrecursionlimit(10**9)
-    return float(repr(Deep()))
+#: Name, outcomes, action, and reason. The first process of a namespace cannot kill itself.
+ROWS = [
+    ("j_exit_on_import", expected("CRASH", on_import=True), os._exit(3), "Exits while it is imported."),
+    ("j_exit_zero", "CRASH", os._exit(0), "Exits with status 0, as after success. Without a result that is a crash."),
+    ("j_kills_its_group", ("CRASH", "OK"), os.killpg(0, signal.SIGKILL),
+     "Kills its process group and its parent's group, which might include the harness."),
+    ("j_segfault", "CRASH", float(ctypes.c_int.from_address(0).value), "Reads from address 0."),
+    ("j_stack_overflow", ("CRASH", "EXCEPTION"), sys.setrecursionlimit(10**9) or float(repr(Deep())),
+     "Overflows the stack in C code."),
+]  # fmt: skip

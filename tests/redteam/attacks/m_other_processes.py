@@ -4,12 +4,11 @@ import ctypes
 import os
 import platform
 import re
-import signal
 import socket
 import time
 
 from attack_suite import expected
-from tools import attempt, processes
+from tools import LIBC, attempt, processes, write_code
 
 #: mov edi, 2 (AF_INET); mov esi, 1; xor edx, edx; mov eax, 41 (socket); syscall; again: mov eax, 34 (pause); syscall
 CODE = bytes.fromhex("bf02000000 be01000000 31d2 b829000000 0f05 b822000000 0f05 ebf7")
@@ -33,21 +32,13 @@ def m_code_of_placeholder(model, dataset):
     """
     if platform.machine() != "x86_64":
         return
-    for pid in processes():
+    for pid in set(processes()) - {os.getpid()}:
         try:
-            if pid == os.getpid():
-                continue
             before = sockets(pid)
-            waits_at = int(open(f"/proc/{pid}/syscall").read().split()[-1], 16) - 2  # the call is begun anew from here
-            memory = os.open(f"/proc/{pid}/mem", os.O_RDWR)
-            os.pwrite(memory, CODE, waits_at)
         except OSError:
             continue
-        os.kill(pid, signal.SIGSTOP)
-        time.sleep(0.1)
-        os.kill(pid, signal.SIGCONT)
-        time.sleep(0.2)
-        print(f"BREACH: code in another process, which made {sockets(pid) - before} sockets without the filter")
+        if write_code(pid, CODE):
+            print(f"BREACH: code in another process, which made {sockets(pid) - before} sockets without the filter")
 
 
 @expected("OK")
@@ -63,7 +54,7 @@ def m_environments(model, dataset):
                 print(f"BREACH: {path} holds {secret}")
 
 
-SYSCALL = ctypes.CDLL(None, use_errno=True).syscall
+SYSCALL = LIBC.syscall
 FACTS = {
     "session": os.getsid,
     "group": os.getpgid,

@@ -7,7 +7,7 @@ import urllib.request
 
 import torch
 from attack_suite import expected
-from tools import attempt, call_all
+from tools import LIBC, attempt, call_all
 
 
 @expected("OK")
@@ -49,8 +49,7 @@ def n_interfaces(model, dataset):
 @expected("OK")
 def n_io_uring(model, dataset):
     """Makes an io_uring, whose operations bypass every system-call filter."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    call_all({"io_uring_setup": lambda: libc.syscall(425, 8, ctypes.create_string_buffer(256))})
+    call_all({"io_uring_setup": lambda: LIBC.syscall(425, 8, ctypes.create_string_buffer(256))})
 
 
 @expected("EXCEPTION", "FORBIDDEN", "CRASH", "TIMEOUT", runtime="torch")

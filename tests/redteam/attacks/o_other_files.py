@@ -6,7 +6,7 @@ import stat
 import sys
 
 from attack_suite import expected
-from tools import attempt, call_all, processes
+from tools import LIBC, attempt, call_all, processes
 
 
 @expected("OK")
@@ -20,13 +20,12 @@ def o_attributes(model, dataset):
 @expected("OK")
 def o_file_handles(model, dataset):
     """Opens files by handle instead of by path. That needs a capability, and the system calls are refused."""
-    libc = ctypes.CDLL(None, use_errno=True)
     handle = ctypes.create_string_buffer(136)
     ctypes.c_uint.from_buffer(handle).value = 128
     mount = ctypes.c_int()
     calls = {
-        "name_to_handle_at": lambda: libc.name_to_handle_at(-100, b"/usr", handle, ctypes.byref(mount), 0),
-        "open_by_handle_at": lambda: libc.open_by_handle_at(-100, handle, 0),
+        "name_to_handle_at": lambda: LIBC.name_to_handle_at(-100, b"/usr", handle, ctypes.byref(mount), 0),
+        "open_by_handle_at": lambda: LIBC.open_by_handle_at(-100, handle, 0),
     }
     call_all(calls)
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 from attack_suite import expected
-from tools import attempt, data_directory
+from tools import LIBC, attempt, data_directory
 
 
 @expected("OK")
@@ -38,7 +38,7 @@ class Attribute(ctypes.Structure):
 @expected("OK")
 def q_newer_calls(model, dataset):
     """Changes modes and attributes of files with recent system calls, which a list of refused calls may lack."""
-    call, mark = ctypes.CDLL(None).syscall, ctypes.create_string_buffer(b"x")
+    call, mark = LIBC.syscall, ctypes.create_string_buffer(b"x")
     attribute, flags = Attribute(ctypes.addressof(mark), 1, 0), bytes(24)
     for path in ("@TASK@/single/model_0/config.json", "@TASK@", "@CACHE@", __file__, sys.prefix):
         name = os.fsencode(path)

@@ -17,7 +17,7 @@ import numpy as np
 import tensorflow as tf
 import torch
 from attack_suite import expected
-from tools import attempt, call_all, data_directory
+from tools import LIBC, attempt, call_all, data_directory
 
 
 @expected("OK")
@@ -40,12 +40,11 @@ SO_COOKIE, IO_SETUP, USTAT = 57, 206, 136
 @expected("OK")
 def r_counters_by_calls(model, dataset):
     """Requests counters of the whole machine from the kernel: load, free memory, socket cookies, contexts of I/O."""
-    libc = ctypes.CDLL(None)
     told, context = ctypes.create_string_buffer(512), ctypes.c_ulong(0)
-    calls = {"sysinfo": lambda: libc.sysinfo(told)}
+    calls = {"sysinfo": lambda: LIBC.sysinfo(told)}
     if os.uname().machine == "x86_64":
-        calls["io_setup"] = lambda: libc.syscall(IO_SETUP, 16, ctypes.byref(context))
-        calls["ustat"] = lambda: libc.syscall(USTAT, os.stat("/usr").st_dev, told)
+        calls["io_setup"] = lambda: LIBC.syscall(IO_SETUP, 16, ctypes.byref(context))
+        calls["ustat"] = lambda: LIBC.syscall(USTAT, os.stat("/usr").st_dev, told)
     call_all(calls)
     unconnected = socket.socket(socket.AF_UNIX)
     attempt("the cookie of a socket", lambda: unconnected.getsockopt(socket.SOL_SOCKET, SO_COOKIE, 8))
@@ -190,15 +189,14 @@ IPC_CREAT = 0o1000
 @expected("OK", twice=True)
 def r_left_in_kernel(model, dataset):
     """Leaves marks in the kernel: queues, keyrings, abstract sockets. Each is refused, or belongs to the namespace."""
-    libc = ctypes.CDLL(None, use_errno=True)
     calls = {
-        "shmget": lambda: libc.shmget(4711, 4096, IPC_CREAT | 0o666),
-        "msgget": lambda: libc.msgget(4711, IPC_CREAT | 0o666),
-        "semget": lambda: libc.semget(4711, 1, IPC_CREAT | 0o666),
-        "mq_open": lambda: libc.syscall(240, b"mark", 0o102, 0o666, None),
-        "add_key": lambda: libc.syscall(248, b"user", b"mark", b"x", 1, -4),
-        "keyctl": lambda: libc.syscall(250, 0, -4, 0),
-        "request_key": lambda: libc.syscall(249, b"user", b"mark", None, -4),
+        "shmget": lambda: LIBC.shmget(4711, 4096, IPC_CREAT | 0o666),
+        "msgget": lambda: LIBC.msgget(4711, IPC_CREAT | 0o666),
+        "semget": lambda: LIBC.semget(4711, 1, IPC_CREAT | 0o666),
+        "mq_open": lambda: LIBC.syscall(240, b"mark", 0o102, 0o666, None),
+        "add_key": lambda: LIBC.syscall(248, b"user", b"mark", b"x", 1, -4),
+        "keyctl": lambda: LIBC.syscall(250, 0, -4, 0),
+        "request_key": lambda: LIBC.syscall(249, b"user", b"mark", None, -4),
     }
     call_all(calls)
     try:
@@ -259,7 +257,7 @@ def r_mapped_data(model, dataset):
         print("BREACH: a mark in the training data")
     inputs.reshape(-1).view("u1")[:4] = bytearray(LEFT)
     ctypes.memmove(address + 4, LEFT, 4)
-    protect = ctypes.CDLL(None).mprotect
+    protect = LIBC.mprotect
     protect(ctypes.c_void_p(address & -4096), 4096, 7)
     for file, place in (("/proc/self/mem", address + 8), (path, 128), (f"/proc/self/map_files/{address:x}", 0)):
         try:
@@ -280,7 +278,7 @@ def r_merged_pages(model, dataset):
     """Requests that the kernel merge equal pages of all processes: calls could learn each other's content from this."""
     own = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     attempt("madvise", lambda: own.madvise(MADV_MERGEABLE))
-    call_all({"prctl": lambda: ctypes.CDLL(None).prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0)})
+    call_all({"prctl": lambda: LIBC.prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0)})
 
 
 CACHESTAT, MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE, PAGE = 451, 20, 21, 25, 4096
@@ -293,23 +291,19 @@ def r_page_cache(model, dataset):
 
     System calls that query or change the page cache are refused. A call can still see a read's time and page faults.
     """
-    libc = ctypes.CDLL(None)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-    libc.madvise.argtypes = libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
-    libc.readahead.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_size_t]
+    LIBC.readahead.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_size_t]
     pages, answer = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
     for path in (os.__file__, sys.executable):
         shared = os.open(path, os.O_RDONLY)
-        address = libc.mmap(None, PAGE, mmap.PROT_READ, mmap.MAP_SHARED, shared, 0)
+        address = LIBC.mmap(None, PAGE, mmap.PROT_READ, mmap.MAP_SHARED, shared, 0)
         calls = {
             "preadv2": lambda: os.preadv(shared, [bytearray(PAGE)], 0, RWF_NOWAIT),
-            "cachestat": lambda: libc.syscall(CACHESTAT, shared, pages, answer, 0),
-            "mincore": lambda: libc.mincore(address, PAGE, pages),
-            "readahead": lambda: libc.readahead(shared, 0, PAGE),
+            "cachestat": lambda: LIBC.syscall(CACHESTAT, shared, pages, answer, 0),
+            "mincore": lambda: LIBC.mincore(address, PAGE, pages),
+            "readahead": lambda: LIBC.readahead(shared, 0, PAGE),
             **{f"fadvise {advice}": lambda a=advice: os.posix_fadvise(shared, 0, PAGE, a) for advice in (2, 3, 4)},
             **{
-                f"madvise {advice}": lambda a=advice: libc.madvise(address, PAGE, a)
+                f"madvise {advice}": lambda a=advice: LIBC.madvise(address, PAGE, a)
                 for advice in (MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE)
             },
         }
@@ -344,9 +338,8 @@ IN_OPEN = 0x20
 @expected("OK")
 def r_watches(model, dataset):
     """Watches files that all sandboxes share, to see when concurrent calls open them."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    events = libc.inotify_init1(os.O_NONBLOCK)
-    if events < 0 or libc.inotify_add_watch(events, os.__file__.encode(), IN_OPEN) < 0:
+    events = LIBC.inotify_init1(os.O_NONBLOCK)
+    if events < 0 or LIBC.inotify_add_watch(events, os.__file__.encode(), IN_OPEN) < 0:
         return
     if select.select([events], [], [], 1.0)[0]:
         print("BREACH: another process opened a file")

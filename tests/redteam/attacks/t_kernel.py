@@ -10,7 +10,7 @@ import socket
 import subprocess
 
 from attack_suite import expected
-from tools import attempt, call_all
+from tools import LIBC, attempt, call_all
 
 CODE = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"  # mov eax, 20 (getpid); int 0x80; ret
 
@@ -40,8 +40,7 @@ def t_becomes_root(model, dataset):
             done = subprocess.run([path, "-c", "id -u"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
             if done.stdout.strip() == "0":
                 print(f"BREACH: {program} made it root")
-    libc = ctypes.CDLL(None)
-    if libc.prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1:
+    if LIBC.prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1:
         print("BREACH: may gain privileges")
     status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
     bounded = ("CapBnd",) if os.environ["TMPDIR"] == "/tmp" else ()  # without a namespace, a user's cannot be lowered
@@ -55,9 +54,8 @@ def t_becomes_root(model, dataset):
 @expected("OK")
 def t_clone3(model, dataset):
     """Makes a namespace with clone3, whose flags lie in memory where no filter sees them. The filter refuses clone3."""
-    libc = ctypes.CDLL(None, use_errno=True)
     arguments = (ctypes.c_uint64 * 11)(0x10000000, 0, 0, 0, 17)
-    child = libc.syscall(435, arguments, ctypes.sizeof(arguments))
+    child = LIBC.syscall(435, arguments, ctypes.sizeof(arguments))
     if child == 0:
         os._exit(0)
     if child > 0:
@@ -78,8 +76,7 @@ CALLS = {
 @expected("OK")
 def t_kernel_surface(model, dataset):
     """Makes system calls that expose much of the kernel to attacks, or change the machine."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    call_all({name: lambda call=call: libc.syscall(*call) for name, call in CALLS.items()})
+    call_all({name: lambda call=call: LIBC.syscall(*call) for name, call in CALLS.items()})
 
 
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_RET_ALLOW = 22, 38, 0x7FFF0000
@@ -88,11 +85,10 @@ PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_RET_ALLOW = 22, 38, 0x7FFF0000
 @expected("OK")
 def t_loosens_filter(model, dataset):
     """Adds a system-call filter that allows everything, and tries to make privileges possible again."""
-    libc = ctypes.CDLL(None, use_errno=True)
     code = (ctypes.c_uint64 * 1)(SECCOMP_RET_ALLOW << 32 | 0x06)
     program = (ctypes.c_uint64 * 2)(1, ctypes.addressof(code))
-    libc.prctl(PR_SET_SECCOMP, 2, program, 0, 0)  # may work: the stricter of two filters counts
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0:
+    LIBC.prctl(PR_SET_SECCOMP, 2, program, 0, 0)  # may work: the stricter of two filters counts
+    if LIBC.prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0:
         print("BREACH: may gain privileges")
     attempt("the filter is gone", lambda: socket.socket(socket.AF_INET))
 
@@ -103,16 +99,15 @@ MS_REMOUNT, MS_BIND = 32, 4096
 @expected("OK")
 def t_mounts(model, dataset):
     """Mounts, remounts as writable, unmounts and changes the root, with old and new system calls."""
-    libc = ctypes.CDLL(None, use_errno=True)
     calls = {
-        "mount": lambda: libc.mount(b"none", b"/tmp", b"tmpfs", 0, None),
-        "remount": lambda: libc.mount(None, b"/usr", None, MS_REMOUNT | MS_BIND, None),
-        "umount": lambda: libc.umount2(b"/job/submission", 2),
-        "pivot_root": lambda: libc.syscall(155, b"/tmp", b"/tmp"),
-        "chroot": lambda: libc.chroot(b"/tmp"),
-        "fsopen": lambda: libc.syscall(430, b"tmpfs", 0),
-        "open_tree": lambda: libc.syscall(428, -100, b"/usr", 1),
-        "mount_setattr": lambda: libc.syscall(442, -100, b"/usr", 0, (ctypes.c_uint64 * 4)(0, 1, 0, 0), 32),
+        "mount": lambda: LIBC.mount(b"none", b"/tmp", b"tmpfs", 0, None),
+        "remount": lambda: LIBC.mount(None, b"/usr", None, MS_REMOUNT | MS_BIND, None),
+        "umount": lambda: LIBC.umount2(b"/job/submission", 2),
+        "pivot_root": lambda: LIBC.syscall(155, b"/tmp", b"/tmp"),
+        "chroot": lambda: LIBC.chroot(b"/tmp"),
+        "fsopen": lambda: LIBC.syscall(430, b"tmpfs", 0),
+        "open_tree": lambda: LIBC.syscall(428, -100, b"/usr", 1),
+        "mount_setattr": lambda: LIBC.syscall(442, -100, b"/usr", 0, (ctypes.c_uint64 * 4)(0, 1, 0, 0), 32),
     }
     call_all(calls)
 
@@ -124,17 +119,16 @@ SIGCHLD = 17
 @expected("OK", on_platform=("FORBIDDEN",))  # root may read the directory by its mode, and Landlock refuses
 def t_namespaces(model, dataset):
     """Makes and joins namespaces, in which it would have every capability."""
-    libc = ctypes.CDLL(None, use_errno=True)
     for flag in FLAGS:
-        if libc.unshare(flag) == 0:
+        if LIBC.unshare(flag) == 0:
             print(f"BREACH: unshare {flag:#x}")
-        child = libc.syscall(56, ctypes.c_long(flag | SIGCHLD), 0, 0, 0, 0)
+        child = LIBC.syscall(56, ctypes.c_long(flag | SIGCHLD), 0, 0, 0, 0)
         if child == 0:
             os._exit(0)
         if child > 0:
             print(f"BREACH: clone {flag:#x}")
     for name in os.listdir("/proc/1/ns") if os.access("/proc/1/ns", os.R_OK) else ():
-        if libc.setns(os.open(f"/proc/self/ns/{name}", os.O_RDONLY), 0) == 0:
+        if LIBC.setns(os.open(f"/proc/self/ns/{name}", os.O_RDONLY), 0) == 0:
             print(f"BREACH: setns {name}")
 
 
@@ -144,10 +138,9 @@ PRCTL, PR_SET_PDEATHSIG = 157, 1
 @expected("OK")
 def t_outlives_harness(model, dataset):
     """Clears the signal of its parent's death, to outlive the harness."""
-    libc = ctypes.CDLL(None, use_errno=True)
     for option in (PR_SET_PDEATHSIG, PR_SET_PDEATHSIG | 1 << 32, PR_SET_PDEATHSIG | 1 << 63):
         for number in (0, signal.SIGCHLD, 1 << 32):
-            if libc.syscall(PRCTL, ctypes.c_ulong(option), ctypes.c_ulong(number), 0, 0, 0) == 0:
+            if LIBC.syscall(PRCTL, ctypes.c_ulong(option), ctypes.c_ulong(number), 0, 0, 0) == 0:
                 print(f"BREACH: prctl {option:#x}, {number:#x}")
 
 
@@ -157,12 +150,11 @@ TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 @expected("OK")
 def t_terminal(model, dataset):
     """Pushes keystrokes into the terminal of the harness."""
-    libc = ctypes.CDLL(None, use_errno=True)
     for path in ("/dev/tty", "/dev/console", "/dev/pts/0"):
         attempt(f"opened {path}", lambda: os.open(path, os.O_RDWR))
     for descriptor in range(16):
         for request in (TIOCSTI, TIOCLINUX, TIOCSTI | 1 << 32):
-            if libc.ioctl(descriptor, ctypes.c_ulong(request), b"x") == 0:
+            if LIBC.ioctl(descriptor, ctypes.c_ulong(request), b"x") == 0:
                 print(f"BREACH: keystrokes by descriptor {descriptor}")
 
 
@@ -174,5 +166,5 @@ def t_x32_calls(model, dataset):
     """Makes a system call by the x32 interface, whose numbers have an extra bit. The call is fatal or unknown."""
     if platform.machine() != "x86_64":
         os._exit(0)
-    if ctypes.CDLL(None).syscall(X32_GETPID) >= 0:
+    if LIBC.syscall(X32_GETPID) >= 0:
         print("BREACH: x32")
