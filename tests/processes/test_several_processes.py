@@ -52,8 +52,6 @@ def test_every_question_gets_its_replies(two):
     assert ends[5].startswith("its outputs")
     assert "pid" in ends[6]
     assert questions.entered == []
-    with pytest.raises(RuntimeError, match="Traceback"):  # a fault ends them all
-        list(share_out(two, Questions({"do": "fail"}, {"do": "nothing"}).all))
 
 
 def test_closing_half_way_ends_the_processes_and_removes_the_files(two, tmp_path):
@@ -65,6 +63,11 @@ def test_closing_half_way_ends_the_processes_and_removes_the_files(two, tmp_path
         assert questions.entered
     assert questions.entered == []
     wait_for_end(pids)
+
+
+def test_a_fault_ends_them_all(two):
+    with pytest.raises(RuntimeError, match="Traceback"):
+        list(share_out(two, Questions({"do": "fail"}, {"do": "nothing"}).all))
 
 
 def test_models_that_cannot_be_run_do_not_lose_the_others(start, monkeypatch):
