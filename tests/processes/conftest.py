@@ -1,7 +1,7 @@
 """Fixtures that start processes with the program `odd_program`."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,8 +9,6 @@ from e2e.real_runs import wait_for
 
 from harness.processes import Process
 from harness.worker.runtimes import RUNTIMES
-
-HERE = Path(__file__).parent
 
 
 @pytest.fixture
@@ -31,3 +29,7 @@ def started(file: Path) -> list[int]:
     """Wait for the sleeping process and its child; return their process IDs."""
     wait_for(lambda: file.exists() and len(file.read_text().split()) == 2, "both processes")
     return [int(pid) for pid in file.read_text().split()]
+
+
+def wait_for_end(pids: Sequence[int]) -> None:
+    wait_for(lambda: not any(map(is_alive, pids)), "the end of what was started")

@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from e2e.real_runs import heed_interrupts, wait_for
-from processes.conftest import is_alive, started
+from e2e.real_runs import heed_interrupts
+from processes.conftest import is_alive, started, wait_for_end
 
 from harness.errors import UserError
 from harness.importer.data import read_examples
@@ -33,9 +33,16 @@ with Process("tests.processes.odd_program", RUNTIMES["jax"], threads=1) as proce
 
 def test_answers_and_events_come_in_their_order_and_what_is_printed_is_none(start):
     said = []
+
+    def interrupt(_event):
+        raise KeyboardInterrupt
+
     with start() as process:
         assert process.ask({"do": "nothing"}) == process.ask({"do": "print"}) == process.ask({"do": "print"}) == {}
         assert process.ask({"do": "count", "detail": 3}, said.append) == {}
+        with pytest.raises(KeyboardInterrupt):
+            process.ask({"do": "count", "detail": 1}, interrupt)
+        assert "pid" in process.ask({"do": "look"}), "not the answer that was not waited for"
     assert said == [{"number": 0}, {"number": 1}, {"number": 2}]
 
 
@@ -46,19 +53,8 @@ def test_a_password_of_a_proxy_reaches_those_processes_alone_that_may_download(v
     for own_data in (False, True):
         found = environment(RUNTIMES["tensorflow"], 1, False, own_data=own_data)
         assert [name for name, value in found.items() if "sesame" in value] == [variable] * own_data
-
-
-def test_a_gpu_computes_in_full_precision():
-    assert environment(RUNTIMES["tensorflow"], 1, True, own_data=False)["NVIDIA_TF32_OVERRIDE"] == "0"
-
-
-def test_temporary_files_go_with_their_process(start, tmp_path, monkeypatch):
-    """Temporary files, such as those of the framework's compiler, are removed although the process is killed."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with start() as process:
-        file = Path(process.ask({"do": "leave a file"})["file"])
-        assert file.parents[1] == tmp_path
-    assert list(tmp_path.iterdir()) == []
+    with_gpu = environment(RUNTIMES["tensorflow"], 1, True, own_data=False)
+    assert with_gpu["NVIDIA_TF32_OVERRIDE"] == "0", "a GPU computes in full precision"
 
 
 def test_what_the_user_can_mend_is_one_line_and_a_fault_of_the_program_keeps_its_traceback(start):
@@ -95,7 +91,7 @@ def test_a_process_that_dies_says_how_and_another_answers_the_next_question(star
                 process.ask({"do": "die", "detail": status})
             pids.append(process.ask({"do": "look"})["pid"])
         os.kill(pids[-1], signal.SIGKILL)  # between two questions
-        wait_for(lambda: not is_alive(pids[-1]), "the end of what was started")
+        wait_for_end(pids[-1:])
         pids.append(process.ask({"do": "look"})["pid"])
     assert len(set(pids)) == 5
 
@@ -124,13 +120,17 @@ def test_a_line_that_cannot_be_read_ends_the_process(start, monkeypatch):
             assert not is_alive(pid)
 
 
-def test_time_is_limited(start, tmp_path):
+def test_time_is_limited_and_temporary_files_go_with_their_process(start, tmp_path, monkeypatch):
+    """Temporary files, such as those of the framework's compiler, are removed although the process is killed."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
     with start() as process:
-        assert process.ask({"do": "nothing"}) == {}
+        assert Path(process.ask({"do": "leave a file"})["file"]).parents[1] == place
         with pytest.raises(UnableError, match=r"^no answer within 0\.5 s$"):
             process.ask({"do": "sleep", "detail": str(tmp_path / "pids")}, seconds=0.5)
-        pids = started(tmp_path / "pids")
-        wait_for(lambda: not any(map(is_alive, pids)), "the end of what was started")
+        wait_for_end(started(tmp_path / "pids"))
+    assert list(place.iterdir()) == []
 
 
 def test_a_question_that_is_cancelled_ends_all_of_it_for_good(start, tmp_path):
@@ -141,14 +141,14 @@ def test_a_question_that_is_cancelled_ends_all_of_it_for_good(start, tmp_path):
             with pytest.raises(UnableError, match=r"^cancelled$"):
                 process.ask({"do": "sleep", "detail": str(tmp_path / "pids")})
         canceller.join()
-    wait_for(lambda: not any(map(is_alive, started(tmp_path / "pids"))), "the end of what was started")
+    wait_for_end(started(tmp_path / "pids"))
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_outlives_a_command_that_is_interrupted_or_killed(start, tmp_path, how):
-    arguments = [sys.executable, "-c", ASKS, tmp_path / "pids"]
     command = subprocess.Popen(
-        arguments, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_interrupts
+        [sys.executable, "-c", ASKS, tmp_path / "pids"], stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=heed_interrupts,
     )  # fmt: skip
     try:
         process, child = started(tmp_path / "pids")
@@ -156,22 +156,12 @@ def test_no_process_outlives_a_command_that_is_interrupted_or_killed(start, tmp_
         _, errors = command.communicate(timeout=240)
     finally:
         command.kill()
-    wait_for(lambda: not is_alive(process), "the end of what was started")
+    wait_for_end([process])
     if how == signal.SIGINT:
         assert errors.rstrip().endswith("KeyboardInterrupt")
         assert not is_alive(child)
     else:
         os.kill(child, signal.SIGKILL)
-
-
-def test_an_answer_that_was_not_waited_for_is_not_that_to_the_next_question(start):
-    def interrupt(_event):
-        raise KeyboardInterrupt
-
-    with start() as process:
-        with pytest.raises(KeyboardInterrupt):
-            process.ask({"do": "count", "detail": 1}, interrupt)
-        assert "pid" in process.ask({"do": "look"})
 
 
 def test_gpus_are_hidden_from_what_must_not_use_one(start, monkeypatch):

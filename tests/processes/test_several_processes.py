@@ -7,9 +7,8 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
-from e2e.real_runs import wait_for
 from forks import forks
-from processes.conftest import is_alive, started
+from processes.conftest import started, wait_for_end
 
 from harness.errors import UserError
 from harness.processes import ask_all, several, share_out
@@ -56,14 +55,14 @@ def test_every_question_gets_its_replies(two):
 
 
 def test_closing_half_way_ends_the_processes_and_removes_the_files(two, tmp_path):
-    sleeps = [{"do": "sleep", "detail": str(tmp_path / "pids")}, {"do": "sleep", "detail": str(tmp_path / "pids")}]
-    questions = Questions({"do": "nothing"}, *sleeps, {"do": "nothing"})
+    sleep = {"do": "sleep", "detail": str(tmp_path / "pids")}
+    questions = Questions({"do": "nothing"}, sleep, sleep, {"do": "nothing"})
     with closing(share_out(two, questions.all)) as replies:
         assert next(replies).position == 0
         pids = started(tmp_path / "pids")
         assert questions.entered
     assert questions.entered == []
-    wait_for(lambda: not any(map(is_alive, pids)), "the end of what was started")
+    wait_for_end(pids)
 
 
 def test_a_fault_ends_them_all(two):
@@ -79,11 +78,8 @@ def test_models_that_cannot_be_run_do_not_lose_the_others(start, monkeypatch):
     assert all(isinstance(answers[number], UserError) for number in (1, 2))
     assert str(answers[1]) == "cannot be run: found its outputs: expected numbers, found none"
     assert several.cannot_be_run("why").args == ("cannot be run: found why",)
-
-
-def test_no_question_starts_no_process(monkeypatch):
     monkeypatch.setattr(several, "Process", None)
-    assert list(ask_all("tests.processes.odd_program", RUNTIMES["jax"], [])) == []
+    assert list(ask_all("tests.processes.odd_program", RUNTIMES["jax"], [])) == [], "no question starts no process"
 
 
 def test_all_threads_that_wait_for_a_fork_learn_how_it_ended():

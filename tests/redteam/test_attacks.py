@@ -14,63 +14,65 @@ from typing import Any
 
 import psutil
 import pytest
-from attack_suite import ATTACKS, MEMORY, SHORT, Attack, by_time_limit, prepared
+from attack_suite import ATTACKS, ENDLESS_S, LONG_S, MEMORY, SHORT, Attack, prepared
 from e2e.real_runs import PGDL, records, wait_for
+from matrix import rest
 
 from harness.sandbox import KINDS
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 CHOSEN = os.environ.get("PGDL_REDTEAM", "").split()
-FULL = CHOSEN == ["full"]
 STARTS = os.environ.get("PGDL_REDTEAM_ON", "").split() or (["fast", "fresh", "landlock"] if CHOSEN else ["fast"])
-MODES = [(start, name) for start in STARTS for name in RUNTIMES if CHOSEN or name == DEFAULT]
+
+#: Kind of sandbox, runtime and time limit in seconds: a run's command has a single limit.
+Mode = tuple[str, str, int]
+#: Submission name -> record.
+Rows = dict[str, dict[str, Any]]
 
 pytestmark = pytest.mark.timeout(1800)
 
 
-def chosen(runtime: str) -> list[Attack]:
-    """Return the attacks and controls that run in a runtime."""
+def chosen(mode: Mode) -> list[Attack]:
+    """Return the attacks and controls that run in a mode."""
+    _, runtime, limit = mode
     fitting = [attack for attack in ATTACKS.values() if attack.runtime in (None, RUNTIMES[runtime].framework)]
-    if CHOSEN:
-        return [attack for attack in fitting if FULL or attack.name in CHOSEN]
-    return [attack for attack in fitting if attack.name in SHORT or attack.is_control]
+    names = CHOSEN or [attack.name for attack in fitting if attack.name in SHORT or attack.is_control]
+    return [one for one in fitting if one.time_limit_s == limit and (names == ["full"] or one.name in names)]
 
 
-@pytest.fixture
-def mode(request) -> tuple[str, str]:
-    """The kind of sandbox, and the runtime."""
-    start, runtime = request.param
-    if missing := RUNTIMES[runtime].missing():
-        pytest.skip(f"runtime {runtime}: not installed: {', '.join(missing)}")
-    problem = KINDS[start]().problem()
-    if problem is not None:
-        pytest.skip(f"no sandbox here: {problem}")
-    return start, runtime
+MODES = [
+    mode
+    for mode in ((start, name, limit) for start in STARTS for name in RUNTIMES for limit in (ENDLESS_S, LONG_S))
+    if (CHOSEN or mode[1] == DEFAULT) and chosen(mode)
+]
 
 
-#: Submission name -> record.
-Rows = dict[str, dict[str, Any]]
+def name_of(value: Mode | Attack) -> str:
+    return value.name if isinstance(value, Attack) else "-".join(map(str, value))
+
+
+def of(mode: Mode, *values: object) -> Any:
+    """Return a test case of a mode. `make test` leaves endless attacks to `make test-rest`."""
+    return rest(mode, *values) if mode[2] == ENDLESS_S and not CHOSEN else pytest.param(mode, *values)
 
 
 @pytest.fixture(scope="module")
-def runs() -> dict[tuple[str, str], Rows]:
+def runs() -> dict[Mode, Rows]:
     """Mode -> records of the runs so far."""
     return {}
 
 
 @pytest.fixture
-def rows(mode, runs, tmp_path_factory, target, token, surroundings, beacon) -> Rows:
+def rows(mode: Mode, runs, tmp_path_factory, target, token, surroundings, beacon) -> Rows:
     """The records of a mode; for the first test of a mode, all of its attacks run."""
+    start, runtime, limit = mode
+    if missing := RUNTIMES[runtime].missing():
+        pytest.skip(f"runtime {runtime}: not installed: {', '.join(missing)}")
+    if (problem := KINDS[start]().problem()) is not None:
+        pytest.skip(f"no sandbox here: {problem}")
     if mode not in runs:
-        directory = tmp_path_factory.mktemp("-".join(mode))
-        runs[mode] = run_all(*mode, directory, target, token, surroundings)
-    return runs[mode]
-
-
-def run_all(start: str, runtime: str, directory: Path, target: Path, token: str, surroundings: dict[str, str]) -> Rows:
-    """Run all attacks of a runtime; return their records."""
-    for limit, attacks in by_time_limit(chosen(runtime)):
-        submissions = prepared(attacks, directory, target, surroundings["PGDL_CACHE"], token)
+        directory = tmp_path_factory.mktemp("attacks")
+        submissions = prepared(chosen(mode), directory, target, surroundings["PGDL_CACHE"], token)
         command = [
             *PGDL, "run", *submissions, "--tasks", target, "--results", directory / "results.db",
             "--time-limit", limit, "--memory", MEMORY, "--sandbox", start, "--runtime", runtime,
@@ -83,16 +85,12 @@ def run_all(start: str, runtime: str, directory: Path, target: Path, token: str,
         assert run.returncode in (0, 1), output
         assert "Traceback (most" not in output, output
         assert "\x1b]" not in output
-    return {row["submission"]: row for row in records(directory / "results.db")}
-
-
-each_mode = pytest.mark.parametrize("mode", MODES, indirect=True, ids="-".join)
+        runs[mode] = {row["submission"]: row for row in records(directory / "results.db")}
+    return runs[mode]
 
 
 @pytest.mark.parametrize(
-    ("mode", "attack"),
-    [pytest.param(mode, attack, id=f"{'-'.join(mode)}-{attack.name}") for mode in MODES for attack in chosen(mode[1])],
-    indirect=["mode"],
+    ("mode", "attack"), [of(mode, attack) for mode in MODES for attack in chosen(mode)], ids=name_of
 )
 def test_attack(request, mode, rows, attack):
     if (reason := attack.breach_in(mode[0])) is not None:
@@ -101,32 +99,16 @@ def test_attack(request, mode, rows, attack):
         attack.require(rows[called], mode[0])
 
 
-@each_mode
-def test_everything_has_one_record(mode, rows):
-    assert set(rows) == {called for attack in chosen(mode[1]) for called in attack.calls}
-
-
-@each_mode
-def test_the_time_limit_binds(mode, rows):
+@pytest.mark.parametrize("mode", [of(mode) for mode in MODES], ids=name_of)
+def test_every_attack_has_one_short_record_and_nothing_is_left(mode, rows, token, surroundings):
+    assert set(rows) == {called for attack in chosen(mode) for called in attack.calls}
     late = {name: row["call_wall_s"] for name, row in rows.items() if row["call_wall_s"] > row["time_limit_s"] + 0.5}
-    assert not late
-
-
-@each_mode
-def test_what_is_stored_is_short_and_printable(mode, rows):
+    assert not late, "the time limit binds"
     for row in rows.values():
         assert len(row["message"]) <= 600
         assert len(row["output_tail"]) <= 16_000
         assert all(c.isprintable() or c in "\n\t" for c in row["message"] + row["output_tail"])
-
-
-@each_mode
-def test_no_process_is_left(mode, rows, token):
     wait_for(lambda: not processes_of(token), "the last process to end")
-
-
-@each_mode
-def test_nothing_staged_is_left(mode, rows, surroundings):
     assert not list(Path(surroundings["PGDL_CACHE"], "staged").iterdir())
 
 

@@ -17,16 +17,12 @@ from harness.sandbox.staging import Staging
 
 GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200", "0000:3b:00.0")
 
-#: Options that put something into the sandbox's file system, and how many words each takes.
-MOUNTS = {
-    "--ro-bind": 2, "--ro-bind-try": 2, "--dev-bind-try": 2, "--symlink": 2, "--proc": 1, "--dev": 1,
-    "--tmpfs": 1, "--dir": 1,
-}  # fmt: skip
-OTHERS = {
-    "--size": 1, "--perms": 1, "--remount-ro": 1, "--chdir": 1, "--clearenv": 0, "--setenv": 2, "--seccomp": 1,
-    "--as-pid-1": 0, "--unshare-user": 0, "--unshare-pid": 0, "--unshare-net": 0,
-    "--unshare-ipc": 0, "--unshare-uts": 0, "--unshare-cgroup-try": 0, "--disable-userns": 0, "--uid": 1,
-    "--gid": 1, "--hostname": 1, "--die-with-parent": 0, "--new-session": 0, "--cap-drop": 1, "--cap-add": 1,
+#: Options that put something into the sandbox's file system. An option is followed by its words.
+MOUNTS = {"--ro-bind", "--ro-bind-try", "--dev-bind-try", "--symlink", "--proc", "--dev", "--tmpfs", "--dir"}
+KNOWN = MOUNTS | {
+    "--size", "--perms", "--remount-ro", "--chdir", "--clearenv", "--setenv", "--seccomp", "--as-pid-1",
+    "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+    "--disable-userns", "--uid", "--gid", "--hostname", "--die-with-parent", "--new-session", "--cap-drop", "--cap-add",
 }  # fmt: skip
 
 Options = list[tuple[str, ...]]
@@ -34,21 +30,18 @@ Options = list[tuple[str, ...]]
 
 def parse(arguments: list[str]) -> Options:
     """Split a command line into options with their words; fail on an unknown option."""
-    words, options = iter(arguments), []
-    for option in words:
-        count = (MOUNTS | OTHERS)[option]
-        options.append((option, *(next(words) for _ in range(count))))
+    starts = [number for number, word in enumerate(arguments) if word.startswith("--")]
+    options = [tuple(arguments[first:after]) for first, after in zip(starts, [*starts[1:], None], strict=True)]
+    assert {option[0] for option in options} <= KNOWN
     return options
 
 
 @pytest.fixture(autouse=True)
-def ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-
-
-@pytest.fixture
-def root(ordinary_user: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+def user(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> int:
+    """The harness' user: an ordinary one, or the parameter."""
+    user = getattr(request, "param", 1000)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    return user
 
 
 @pytest.fixture
@@ -96,10 +89,9 @@ def test_nothing_is_writable_but_bounded_scratch_space(job):
         assert sorted(scratch) == ["/dev/shm", "/tmp"]
 
 
-@pytest.mark.parametrize("user", ["ordinary_user", "root"])
+@pytest.mark.parametrize("user", [1000, 0], indirect=True)
 @pytest.mark.parametrize("gpu", [False, True])
-def test_everybody_gets_own_namespaces_and_a_file_system_that_is_closed_after_the_last_mount(user, gpu, job, request):
-    request.getfixturevalue(user)
+def test_everybody_gets_own_namespaces_and_a_file_system_that_is_closed_after_the_last_mount(user, gpu, job):
     options, _ = command(on_gpu(job) if gpu else job)
     namespaces = {"--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
     assert namespaces | {"--die-with-parent", "--new-session"} < {option[0] for option in options}
@@ -130,9 +122,8 @@ def test_an_environment_on_top_of_another_shows_both_but_not_the_users_own_packa
     other, own, given = (tmp_path / name / "lib/python3/site-packages" for name in ("other", "own", "given"))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{given}")
     monkeypatch.setattr(site, "getusersitepackages", lambda: str(own))
-    monkeypatch.setattr(
-        sys, "path", [*sys.path, *map(str, (other, own, given, tmp_path)), f"{sys.prefix}/site-packages"]
-    )
+    added = [*map(str, (other, own, given, tmp_path)), f"{sys.prefix}/site-packages"]
+    monkeypatch.setattr(sys, "path", [*sys.path, *added])
     assert bubblewrap.interpreter() == before | {other}
 
 
@@ -144,15 +135,14 @@ def test_an_ordinary_user_needs_a_user_namespace(job):
     assert worker[0] == sys.executable
 
 
-@pytest.mark.usefixtures("root")
-def test_root_becomes_an_ordinary_user_of_the_slot(job):
+@pytest.mark.parametrize("user", [0], indirect=True)
+def test_root_becomes_an_ordinary_user_of_the_slot(user, job):
     options, worker = command(job, slot=3)
     assert not {"--unshare-user", "--disable-userns", "--uid", "--gid"} & {option[0] for option in options}
     kept = {option[1] for option in options if option[0] == "--cap-add"}
     assert kept == {"CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"}
-    end = worker.index("--")
+    end, uid = worker.index("--"), bubblewrap.worker_uid(slot=3)
     drop = " ".join(worker[:end])
-    uid = bubblewrap.worker_uid(slot=3)
     assert drop.startswith(f"/usr/bin/setpriv --reuid {uid} --regid {uid} --clear-groups ")
     assert "--bounding-set=-all --inh-caps=-all --no-new-privs" in drop
     assert worker[end + 1] == sys.executable
@@ -168,20 +158,16 @@ def test_a_gpu_is_shown_only_to_a_call_that_has_one(job):
     assert ("--setenv", "CUDA_VISIBLE_DEVICES", GPU.uuid) in with_gpu
 
 
-def test_nothing_of_the_harness_own_environment_is_passed_on(job, monkeypatch):
+def test_the_environment_has_nothing_of_the_harness_but_settings_of_keras_threads_and_libraries(job, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
     monkeypatch.setenv("PGDL_RESULTS", "postgresql://me:hunter2@host/name")
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/home/alice/lib:{sys.base_prefix}/lib:")
     options, worker = command(job)
     assert not any("hunter2" in word for words in (*options, worker) for word in words)
     variables = {option[1]: option[2] for option in options if option[0] == "--setenv"}
     assert variables == job.environment(home="/tmp")
     first = next(number for number, option in enumerate(options) if option[0] == "--setenv")
     assert options.index(("--clearenv",)) < first
-
-
-def test_the_environment_decides_about_keras_threads_and_libraries_of_python(job, monkeypatch):
-    monkeypatch.setenv("LD_LIBRARY_PATH", f"/home/alice/lib:{sys.base_prefix}/lib:")
-    variables = job.environment(home="/tmp")
     assert variables["LD_LIBRARY_PATH"] == f"{sys.base_prefix}/lib"
     assert variables["TF_USE_LEGACY_KERAS"] == "1"
     assert on_gpu(job).environment(home="/tmp")["TF_USE_LEGACY_KERAS"] == "0"
@@ -211,14 +197,11 @@ CHOWN, SETGID, SETUID, KILL = (1 << number for number in (0, 6, 7, 5))
     ("user", "capabilities", "becomes"),
     [(0, ALL, True), (0, ALL & ~KILL, True), (0, ALL & ~SETUID, False), (0, ALL & ~SETGID, False),
      (0, ALL & ~CHOWN, False), (0, 0, False), (1000, ALL, False)],
+    indirect=["user"],
 )  # fmt: skip
 def test_workers_are_other_users_only_if_root_can_make_them_so(monkeypatch, user, capabilities, becomes):
-    monkeypatch.setattr(os, "geteuid", lambda: user)
+    status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    assert bubblewrap._capabilities() == int(status["CapEff"], 16)
     monkeypatch.setattr(bubblewrap, "_capabilities", lambda: capabilities)
     assert bubblewrap.becomes_others() is becomes
     assert (bubblewrap.worker_uid(0) is not None) is becomes
-
-
-def test_the_capabilities_are_those_of_the_kernel():
-    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff:")]
-    assert bubblewrap._capabilities() == int(line.split()[1], 16)

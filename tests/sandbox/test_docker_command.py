@@ -4,6 +4,7 @@ import csv
 import os
 from base64 import b64decode
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sandbox.fake_docker import FLAGS, IMAGE, install, parse_run
@@ -20,10 +21,10 @@ GPU = Gpu(1, "GPU-2222", "NVIDIA H200", "0000:3b:00.0")
 
 
 def split(
-    *, runtime: str | None = None, slot: int = 3, gpu: Gpu | None = None
-) -> tuple[dict[str, list[str]], list[str]]:
+    *, directories: list[Path] = STAGED, runtime: str | None = None, slot: int = 3, gpu: Gpu | None = None
+) -> Any:
     """Return the options of `docker run` with their values, and the image with its command."""
-    job = Job(*STAGED, runtime="keras2", threads=3, gpu=gpu)
+    job = Job(*directories, runtime="keras2", threads=3, gpu=gpu)
     first, *rest = Docker("image:1", runtime).command(job, LIMITS, slot, "some-name")
     assert first == "run"
     return parse_run(rest)
@@ -34,7 +35,6 @@ def test_the_options_are_these_and_no_others() -> None:
     options, _ = split()
     assert options.pop("--user")
     assert {option for option, words in options.items() if words == [""]} < FLAGS
-    mount = 'type=bind,"source=/staged/{}",target=/job/{},readonly'
     assert options == {
         "--name": ["some-name"],
         "--interactive": [""],  # the control channel is its standard input and output
@@ -55,11 +55,12 @@ def test_the_options_are_these_and_no_others() -> None:
         "--oom-score-adj": ["500"],
         "--cpus": ["3"],
         "--tmpfs": [
-            f"{place}:rw,exec,nosuid,nodev,size={size * MIB},mode=1777"
-            for place, size in (("/tmp", 256), ("/dev/shm", 64))
+            f"/tmp:rw,exec,nosuid,nodev,size={256 * MIB},mode=1777",
+            f"/dev/shm:rw,exec,nosuid,nodev,size={64 * MIB},mode=1777",
         ],
         "--mount": [
-            mount.format(*pair) for pair in (("w", "trusted"), ("s", "submission"), ("m", "model"), ("d", "data"))
+            f'type=bind,"source={source}",target={target},readonly'
+            for source, target in zip(STAGED, JOB_DIRECTORIES, strict=True)
         ],
         "--pull": ["never"],
         "--entrypoint": ["/usr/bin/env"],
@@ -68,8 +69,7 @@ def test_the_options_are_these_and_no_others() -> None:
 
 def test_a_path_may_have_what_separates_the_fields_of_a_mount() -> None:
     odd = Path('/my,cache/"quoted"')
-    _, *rest = Docker("image:1").command(Job(odd, odd, odd, odd), LIMITS, 3, "some-name")
-    (fields, *_) = csv.reader(parse_run(rest)[0]["--mount"])
+    (fields, *_) = csv.reader(split(directories=[odd] * 4)[0]["--mount"])
     assert fields == ["type=bind", f"source={odd}", "target=/job/trusted", "readonly"]
 
 
@@ -79,7 +79,7 @@ def test_no_two_containers_share_a_user_and_none_is_root(monkeypatch: pytest.Mon
     for pid in (100, 101):
         monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
         for slot in range(16):
-            ((user,),) = (split(slot=slot)[0]["--user"],)
+            (user,) = split(slot=slot)[0]["--user"]
             uid, gid = user.split(":")
             assert uid == gid
             assert 64000 <= int(uid) < 65534
@@ -110,79 +110,56 @@ def test_the_worker_in_the_image(gpu: Gpu | None) -> None:
     assert (trusted, submission, model, data) == JOB_DIRECTORIES
 
 
-def client(directory: Path, script: str) -> None:
-    program = directory / "docker"
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-
-
-def problem(docker: Docker) -> str:
-    found = docker.problem()
-    assert found is not None
-    assert "\n" not in str(found)
-    return str(found)
-
-
-@pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty directory that is first on PATH."""
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    return tmp_path
-
-
-def test_an_engine_that_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = install(tmp_path / "bin")
-    monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
-    assert Docker(IMAGE).problem() is None
-    assert Docker(IMAGE, "runsc").problem() is None
-    assert problem(Docker("other:1")) == (
-        "containers do not work here: Error response from daemon: No such image: other:1; "
-        "build it in a checkout of the harness: docker build --tag other:1 ."
-    )
-    assert problem(Docker(IMAGE, "kata")) == (
-        "containers do not work here: docker: Error response from daemon: unknown or invalid runtime name: kata; "
-        "register kata in /etc/docker/daemon.json (gVisor: runsc install) and restart the engine"
-    )
-
-
-def test_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert problem(Docker(IMAGE)) == "docker is not installed; install a Docker engine, see pgdl help containers"
+ODD = "[Errno 13] Permission denied: '/tmp/tmp5531hghb'"
+NOT_RUNNING = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
+NO_PERMISSION = "permission denied while trying to connect to the Docker daemon socket"
+REFUSES = "containers do not work here: "
 
 
 @pytest.mark.parametrize(
-    ("printed", "remedy"),
+    ("script", "problem"),
     [
         (
-            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
-            "start the Docker engine, e.g. systemctl start docker",
+            f'echo "{NOT_RUNNING}" >&2; exit 1',
+            f"{REFUSES}{NOT_RUNNING}; start the Docker engine, e.g. systemctl start docker",
         ),
         (
-            "permission denied while trying to connect to the Docker daemon socket",
-            "let your user reach the engine, e.g. through the group docker",
+            f'echo "{NO_PERMISSION}" >&2; exit 1',
+            f"{REFUSES}{NO_PERMISSION}; let your user reach the engine, e.g. through the group docker",
         ),
-        ("something new", "see pgdl help containers"),
+        ('echo "something new" >&2; exit 1', f"{REFUSES}something new; see pgdl help containers"),
+        (  # older Docker engines mount /tmp with its permissions in the image
+            f'''test "$1" = image && echo null || {{ echo "{ODD}" >&2; exit 1; }}''',
+            f"{REFUSES}{ODD}; let everybody write to /tmp in the image: RUN chmod 1777 /tmp in its Dockerfile",
+        ),
+        (  # volumes are writable without a limit, although the root is read-only
+            """echo '{"/work":{}}'""",
+            f'the image {IMAGE} declares volumes: found {{"/work":{{}}}}; '
+            "remove VOLUME from its Dockerfile: volumes can be written to",
+        ),
     ],
 )
-def test_an_engine_that_refuses(path: Path, printed: str, remedy: str) -> None:
-    client(path, f'echo "{printed}" >&2; exit 1')
-    assert problem(Docker(IMAGE)) == f"containers do not work here: {printed}; {remedy}"
+def test_an_engine_or_image_that_does_not_do_says_how_to_mend_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, problem: str
+) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (tmp_path / "docker").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "docker").chmod(0o755)
+    assert str(Docker(IMAGE).problem()) == problem
 
 
-def test_an_image_whose_scratch_space_nobody_may_write_to(path: Path) -> None:
-    """Older Docker engines mount /tmp with its permissions in the image: the message says what to change there."""
-    refused = "[Errno 13] Permission denied: '/tmp/tmp5531hghb'"
-    client(path, f"""test "$1" = image && echo null || {{ echo "{refused}" >&2; exit 1; }}""")
-    assert problem(Docker(IMAGE)) == (
-        f"containers do not work here: {refused}; "
-        "let everybody write to /tmp in the image: RUN chmod 1777 /tmp in its Dockerfile"
+def test_an_engine_that_works_and_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{install(tmp_path / 'bin')}:{os.environ['PATH']}")
+    assert Docker(IMAGE).problem() is None
+    assert Docker(IMAGE, "runsc").problem() is None
+    assert str(Docker("other:1").problem()) == (
+        f"{REFUSES}Error response from daemon: No such image: other:1; "
+        "build it in a checkout of the harness: docker build --tag other:1 ."
     )
-
-
-def test_an_image_with_volumes(path: Path) -> None:
-    """Volumes are writable without a limit, although the root is read-only."""
-    client(path, """echo '{"/work":{}}'""")
-    assert problem(Docker(IMAGE)) == (
-        f'the image {IMAGE} declares volumes: found {{"/work":{{}}}}; '
-        "remove VOLUME from its Dockerfile: volumes can be written to"
+    assert str(Docker(IMAGE, "kata").problem()) == (
+        f"{REFUSES}docker: Error response from daemon: unknown or invalid runtime name: kata; "
+        "register kata in /etc/docker/daemon.json (gVisor: runsc install) and restart the engine"
     )
+    monkeypatch.setenv("PATH", str(tmp_path))
+    none = "docker is not installed; install a Docker engine, see pgdl help containers"
+    assert str(Docker(IMAGE).problem()) == none

@@ -9,6 +9,7 @@ from sandbox.usable_kinds import usable
 
 from harness.gpus import Gpu, find_gpus
 from harness.outcome import Outcome
+from harness.processes.runtimes import QUICKEST, installed_runtime
 from harness.sandbox import Staging, bubblewrap, devices
 from harness.sandbox.devices import FILES, LIBRARY, NODES, driver_library, gpu_files, gpu_nodes, search_path
 from harness.sandbox.job import Job, Limits
@@ -17,6 +18,7 @@ from harness.sandbox.kinds.landlock import Landlock, granted_paths
 from harness.sandbox.selftest import CONTROL, Trap, run_trial, trial_job
 from tests.gpu_files import machine
 
+RUNTIME = installed_runtime(QUICKEST).name
 GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200", "0000:3b:00.0")
 
 
@@ -33,25 +35,21 @@ def test_gpus_are_listed_by_their_device_nodes_not_by_their_buses(tmp_path):
     assert find_gpus(root) == expected[1:]
 
 
-def test_one_gpu_is_shown_and_no_other(tmp_path):
+def test_one_gpu_is_shown_and_no_other_with_files_that_exist(tmp_path):
     root = machine(tmp_path, ("19", 0, "aaaa"), ("3b", 1, "bbbb"))
     assert gpu_nodes(GPU) == ["/dev/nvidiactl", "/dev/nvidia1", "/dev/nvidia-uvm"]
-    assert gpu_files(GPU, root) == ["/proc/driver/nvidia/gpus/0000:3b:00.0/information"]
-
-
-def test_files_that_do_not_exist_are_left_out_and_numbers_are_filled_in(tmp_path):
-    nodes = tmp_path / "sys/devices/system/node"
+    information = "/proc/driver/nvidia/gpus/0000:3b:00.0/information"
+    assert gpu_files(GPU, root) == [information]
+    nodes = root / "sys/devices/system/node"
     for number in (0, 1):
         (nodes / f"node{number}").mkdir(parents=True)
         for name in ("cpumap", "meminfo", "numastat"):
             (nodes / f"node{number}" / name).touch()
-    assert gpu_files(GPU, tmp_path) == [f"/sys/devices/system/node/node{number}/cpumap" for number in (0, 1)]
-
-
-def test_every_entry_is_a_single_file_with_its_reason():
+    maps = [f"/sys/devices/system/node/node{number}/cpumap" for number in (0, 1)]
+    assert sorted(gpu_files(GPU, root)) == [information, *maps]
     for path, reason in (NODES | FILES).items():
         assert reason
-        assert not path.endswith(("/", "*"))
+        assert not path.endswith(("/", "*")), "every entry is a single file"
         assert path.startswith(("/dev/nvidia", "/proc/driver/nvidia/", "/proc/sys/vm/", "/sys/")), path
 
 
@@ -76,16 +74,14 @@ def test_a_call_with_a_gpu_sees_these_files_and_nothing_else(pretended, tmp_path
     print(open("/proc/sys/vm/mmap_min_addr").read().strip().isdigit())
     return 0.0"""
     with Staging() as staging, kind:
-        job = trial_job(staging, Trap("files", statements, Outcome.OK), gpu=pretended)
+        job = trial_job(staging, Trap("files", statements, Outcome.OK), runtime=RUNTIME, gpu=pretended)
         result = run_trial(kind.start, job, 0, 30.0)
     assert result.outcome is Outcome.OK, result
     assert result.output_tail == "/sys/devices/system/cpu/online /proc/sys/vm/mmap_min_addr  True\n"
 
 
 def test_landlock_grants_the_same_files(pretended, tmp_path):
-    job = Job(tmp_path, tmp_path, tmp_path, tmp_path, gpu=pretended)
-    granted = granted_paths(job, tmp_path)
-    without = granted_paths(Job(tmp_path, tmp_path, tmp_path, tmp_path), tmp_path)
+    granted, without = (granted_paths(job(tmp_path, gpu), tmp_path) for gpu in (pretended, None))
     more = set(granted["read"]) - set(without["read"])
     assert more == {"/proc/devices", "/proc/sys/vm/mmap_min_addr", "/sys/devices/system/cpu/online"}
     assert set(granted) - set(without) == {"list", "threads"}
@@ -104,8 +100,9 @@ def test_under_landlock_a_call_with_a_gpu_may_name_its_threads(pretended, tmp_pa
     thread.join()
     return 0.0"""
     with Staging() as staging, kind:
-        traps = [trial_job(staging, Trap("threads", statements, Outcome.OK), gpu=gpu) for gpu in (pretended, None)]
-        kind.prepare([trial_job(staging, CONTROL, gpu=pretended)])
+        trap = Trap("threads", statements, Outcome.OK)
+        traps = [trial_job(staging, trap, runtime=RUNTIME, gpu=gpu) for gpu in (pretended, None)]
+        kind.prepare([trial_job(staging, CONTROL, runtime=RUNTIME, gpu=pretended)])
         outputs = [run_trial(kind.start, job, 0, 30.0).output_tail for job in traps]
     assert "renamed" in outputs[0]
     assert "PermissionError" in outputs[1]
@@ -134,12 +131,22 @@ def job(directory: Path, gpu: Gpu | None = FIRST) -> Job:
     return Job(directory, directory, directory, directory, gpu=gpu)
 
 
-def test_nothing_is_needed_where_the_system_knows_it(tmp_path, monkeypatch):
+def test_nothing_more_is_shown_where_the_system_knows_the_library_or_there_is_none(tmp_path, monkeypatch):
+    assert (search_path(), driver_library()) == ([], None)
+    monkeypatch.setattr(devices, "_known_to_loader", lambda: tmp_path / "opt/libcuda.so.570.1")
+    devices._search_path.cache_clear()
+    assert search_path() == [tmp_path / "opt"]
     monkeypatch.setattr(devices, "_known_to_loader", lambda: Path("/usr/lib/libcuda.so.1"))
     monkeypatch.setenv("LD_LIBRARY_PATH", str(driver(tmp_path / "other")))
-    assert search_path() == []
-    assert driver_library() == Path("/usr/lib/libcuda.so.1")
+    devices._search_path.cache_clear()
+    assert (search_path(), driver_library()) == ([], Path("/usr/lib/libcuda.so.1"))
     assert "LD_LIBRARY_PATH" not in job(tmp_path).environment("/tmp")
+    monkeypatch.setattr(devices, "_known_to_loader", lambda: None)
+    monkeypatch.delenv("LD_LIBRARY_PATH")
+    monkeypatch.setattr(devices, "find_gpus", list)
+    monkeypatch.setattr(devices, "USUAL", ("/usr",))
+    devices._search_path.cache_clear()
+    assert search_path() == []
 
 
 def test_a_directory_of_the_users_own_is_shown_and_named(tmp_path, monkeypatch):
@@ -162,19 +169,6 @@ def test_a_link_is_followed_into_the_directory_of_the_library(tmp_path, monkeypa
     (links / LIBRARY).symlink_to(real / LIBRARY)
     monkeypatch.setattr(devices, "USUAL", (str(links),))
     assert search_path() == [links, real]
-
-
-def test_a_driver_outside_of_the_system_that_the_loader_knows(tmp_path, monkeypatch):
-    monkeypatch.setattr(devices, "_known_to_loader", lambda: tmp_path / "opt/libcuda.so.570.1")
-    assert search_path() == [tmp_path / "opt"]
-
-
-def test_without_a_driver_or_a_gpu_there_is_nothing(monkeypatch):
-    assert search_path() == []
-    assert driver_library() is None
-    monkeypatch.setattr(devices, "find_gpus", list)
-    monkeypatch.setattr(devices, "USUAL", ("/usr",))
-    assert search_path() == []
 
 
 def test_the_loader_itself_is_asked(tmp_path, monkeypatch):

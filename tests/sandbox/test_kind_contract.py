@@ -3,6 +3,7 @@
 import pytest
 from sandbox.usable_kinds import usable
 
+from harness.processes.runtimes import QUICKEST, installed_runtime
 from harness.sandbox import KINDS, Kind
 from harness.testing import KindContract
 
@@ -18,10 +19,12 @@ class OnThisMachine(KindContract):
 
 class TestFast(OnThisMachine):
     name = "fast"
+    runtime = installed_runtime(QUICKEST).name
 
 
 class TestLandlock(OnThisMachine):
     name = "landlock"
+    runtime = installed_runtime(QUICKEST).name
 
 
 @pytest.mark.full

@@ -32,10 +32,13 @@ def chosen(mode: str) -> str:
     return prepare(replace(CHOSEN, sandbox=mode), (), Terminal(Console()))[1].isolation
 
 
-@pytest.mark.parametrize("mode", ["auto", "fast", "fresh"])
-def test_bubblewrap_where_it_works(monkeypatch, capfd, mode):
-    found(monkeypatch, None, TOO_OLD)
-    assert chosen(mode) == "bubblewrap"
+@pytest.mark.parametrize(
+    ("mode", "isolation"),
+    [("auto", "bubblewrap"), ("fast", "bubblewrap"), ("fresh", "bubblewrap"), ("landlock", "landlock")],
+)
+def test_what_is_asked_for_where_it_works(monkeypatch, capfd, mode, isolation):
+    found(monkeypatch, None, None)
+    assert chosen(mode) == isolation
     assert capfd.readouterr().err == ""
 
 
@@ -48,20 +51,15 @@ def test_auto_takes_landlock_instead_and_says_what_is_missing(monkeypatch, capfd
     assert [line.removeprefix("pgdl:   ") for line in lines[2:]] == list(MISSING)
 
 
-@pytest.mark.parametrize("mode", ["fast", "fresh"])
-def test_who_asks_for_bubblewrap_gets_nothing_less(monkeypatch, mode):
-    found(monkeypatch, REFUSED, None)
-    with pytest.raises(UserError, match="No permissions; allow user namespaces"):
+@pytest.mark.parametrize(
+    ("mode", "problem"),
+    [("fast", "No permissions; allow user namespaces"), ("fresh", "No permissions; allow user namespaces"),
+     ("landlock", "Landlock: expected version 6, found none")],
+)  # fmt: skip
+def test_who_asks_for_a_sandbox_gets_no_other(monkeypatch, mode, problem):
+    found(monkeypatch, *((None, TOO_OLD) if mode == "landlock" else (REFUSED, None)))
+    with pytest.raises(UserError, match=problem):
         chosen(mode)
-
-
-def test_who_asks_for_landlock_gets_it(monkeypatch, capfd):
-    found(monkeypatch, None, None)
-    assert chosen("landlock") == "landlock"
-    assert capfd.readouterr().err == ""
-    found(monkeypatch, None, TOO_OLD)
-    with pytest.raises(UserError, match="Landlock: expected version 6, found none"):
-        chosen("landlock")
 
 
 def test_where_neither_works_both_reasons_are_given(monkeypatch, capsys):

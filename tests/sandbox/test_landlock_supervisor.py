@@ -93,7 +93,7 @@ def start(tmp_path: Path) -> Iterator[Any]:
     calls: list[Call] = []
 
     def begin(work: str, before: str = "") -> Call:
-        calls.append(Call(tmp_path / "scratch", work, before))
+        calls.append(Call(tmp_path / f"scratch{len(calls)}", work, before))
         return calls[-1]
 
     yield begin
@@ -139,8 +139,6 @@ def test_it_says_how_the_worker_ended_and_goes_on(start: Any) -> None:
     assert call.hear() == {"status": 3}
     call.wait_until_below(1)
     assert call.process.poll() is None
-    call.end()
-    call.process.wait(timeout=500)
     assert start("os.kill(os.getpid(), signal.SIGKILL)").hear() == {"status": -signal.SIGKILL}
 
 

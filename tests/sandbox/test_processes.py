@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from sandbox.usable_kinds import usable
 
 from harness.process_identity import start_time
 from harness.sandbox import proc
@@ -59,24 +60,19 @@ def sandboxed(program: str) -> Iterator[int]:
 
 
 def test_a_namespace_has_everything_that_runs_in_it() -> None:
+    own = Namespace(os.getpid())
+    assert (own.entries(), own.root()) == ([], None), "it still sees the machine, so it is not made yet"
     with sandboxed(PROGRAM) as first:
         namespace = Namespace(first)
         assert namespace.root() is not None
-        entries = namespace.entries()
+        entries, numbers = namespace.entries(), namespace.numbers()
         assert {Path(entry).name for entry in entries} == {"1", "2", "4"}, "bubblewrap's own, the program, the daemon"
-        assert set(namespace.numbers()) == set(entries)
-        assert first in namespace.numbers().values()
-        assert all(start_time(number) for number in namespace.numbers().values())
-        outside = sorted(f"/proc/{number}" for number in namespace.numbers().values())
-        assert sorted(Path(entry, "exe").readlink() for entry in entries) == sorted(
-            Path(entry, "exe").readlink() for entry in outside
-        )
+        assert set(numbers) == set(entries)
+        assert first in numbers.values()
+        assert all(start_time(number) for number in numbers.values())
+        for entry, number in numbers.items():
+            assert Path(entry, "exe").readlink() == Path(f"/proc/{number}/exe").readlink()
     namespace.close()
-    assert (namespace.entries(), namespace.root()) == ([], None)
-
-
-def test_a_sandbox_that_still_sees_the_machine_is_not_made_yet() -> None:
-    namespace = Namespace(os.getpid())
     assert (namespace.entries(), namespace.root()) == ([], None)
 
 
@@ -118,11 +114,10 @@ def test_whatever_others_may_read_and_is_not_known_to_stand_still_is_hidden(tmp_
             assert entry.path not in hidden
         else:
             assert hidden[entry.path] == ("empty" if entry.is_dir() else "/dev/null")
-
-
-def test_processes_and_links_to_them_stay(tmp_path: Path) -> None:
-    names = [Path(place).name for place in places(proc.hide(tmp_path, gpu=False))]
+    names = [Path(place).name for place in hidden]
     assert not [name for name in names if name.isdigit() or name in ("self", "thread-self", "mounts", "net")]
+    without_job = places(proc.hide(None, gpu=gpu))
+    assert {without_job[f"/proc/{name}"] for name in proc.COPIED} == {"/dev/null"}, "there are no copies"
 
 
 def test_files_in_a_hidden_directory_are_shown_before_it_is_closed(tmp_path: Path) -> None:
@@ -135,23 +130,13 @@ def test_files_in_a_hidden_directory_are_shown_before_it_is_closed(tmp_path: Pat
     assert "/sys/elsewhere" not in options
 
 
-def test_the_copy_of_the_modules_names_the_driver_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copies_say_what_there_is_and_nothing_of_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     modules = "nvidia_uvm 1536000 4 - Live 0xffffffffc1\next4 9 1 - Live 0x2\nnvidia 7 54 nvidia_uvm, Live 0x3 (OE)\n"
     monkeypatch.setattr(proc, "_read_modules", lambda: modules)
+    memory, processors, started = psutil.virtual_memory().total, psutil.cpu_count(), psutil.boot_time()
     proc.write_copies(tmp_path)
     copy = (tmp_path / "proc" / "modules").read_text()
     assert copy == "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in ("nvidia_uvm", "nvidia"))
-
-
-def test_without_a_job_there_are_no_copies() -> None:
-    assert {places(proc.hide(None, gpu=False))[f"/proc/{name}"] for name in proc.COPIED} == {"/dev/null"}
-
-
-def test_copies_say_what_there_is_and_nothing_of_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory, processors, started = psutil.virtual_memory().total, psutil.cpu_count(), psutil.boot_time()
-    proc.write_copies(tmp_path)
     monkeypatch.setattr(psutil, "PROCFS_PATH", str(tmp_path / "proc"))
     found = psutil.virtual_memory()
     assert (found.total, found.available, found.used, found.cached) == (memory, memory, 0, 0)
@@ -165,52 +150,39 @@ LIMITS = Limits(processes=77, open_files=99, file_bytes=12345678)
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
-    problem = Fresh().problem()
-    if problem is not None:
-        pytest.skip(f"no sandbox here: {problem}")
+    usable(Fresh())
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     with Staging() as staging:
         empty = staging.stage("empty", lambda directory: None)
         yield Job(staging.worker(), empty, empty, empty)
 
 
-@pytest.fixture
-def placeholder(job: Job) -> Iterator[Placeholder]:
+def test_a_sandbox_that_is_held_open(job: Job) -> None:
+    """Its processes are limited like the worker, closed to processes of their user, and open to the harness."""
     placeholder = Placeholder(Launch(job, LIMITS, slot=5, control=0, output=2), groups=None)
-    yield placeholder
-    placeholder.kill()
-    while not placeholder.is_gone():
-        pass
-    placeholder.close()
-
-
-def test_every_process_in_it_is_limited_like_the_worker(placeholder: Placeholder) -> None:
-    entries = placeholder.processes.entries()
-    assert entries
-    for entry in entries:
-        limits = dict(re.findall(r"^Max (.+?) {2,}(\d+) ", Path(entry, "limits").read_text(), re.MULTILINE))
-        found = {name: int(limits[name]) for name in ("processes", "open files", "file size", "core file size")}
-        assert found == {"processes": 77, "open files": 99, "file size": 12345678, "core file size": 0}
-
-
-def test_nobody_of_its_user_can_look_into_it(placeholder: Placeholder) -> None:
-    """If root owns the files in a process' entry of /proc, the process' own user cannot open them."""
-    entries = [entry for entry in placeholder.processes.entries() if Path(entry, "comm").read_text() == "cat\n"]
-    assert len(entries) == 1
-    users = re.search(r"^Uid:\s+(\d+)", Path(entries[0], "status").read_text(), re.MULTILINE)
-    assert users is not None
-    assert int(users[1]) != 0
-    assert os.stat(f"{entries[0]}/mem").st_uid == 0  # noqa: PTH116
-
-
-def test_the_harness_can_look_at_the_sandbox(placeholder: Placeholder) -> None:
-    root = placeholder.processes.root()
-    assert root is not None
-    assert {path.name for path in Path(root, "job").iterdir()} == {"trusted", "submission", "model", "data"}
-    held = placeholder.storage()
-    assert held is not None
-    assert held.scratch_bytes == 0
-    assert 2 <= held.scratch_files < 10, "the two directories, and mount points of an environment below /tmp"
+    try:
+        entries = placeholder.processes.entries()
+        assert entries
+        for entry in entries:
+            limits = dict(re.findall(r"^Max (.+?) {2,}(\d+) ", Path(entry, "limits").read_text(), re.MULTILINE))
+            found = {name: int(limits[name]) for name in ("processes", "open files", "file size", "core file size")}
+            assert found == {"processes": 77, "open files": 99, "file size": 12345678, "core file size": 0}
+        (cat,) = [Path(entry) for entry in entries if Path(entry, "comm").read_text() == "cat\n"]
+        users = re.search(r"^Uid:\s+(\d+)", (cat / "status").read_text(), re.MULTILINE)
+        assert users is not None
+        assert int(users[1]) != 0
+        assert (cat / "mem").stat().st_uid == 0, "so that the process' own user cannot open it"
+        root, held = placeholder.processes.root(), placeholder.storage()
+        assert root is not None
+        assert {path.name for path in Path(root, "job").iterdir()} == {"trusted", "submission", "model", "data"}
+        assert held is not None
+        assert held.scratch_bytes == 0
+        assert 2 <= held.scratch_files < 10, "the two directories, and mount points of an environment below /tmp"
+    finally:
+        placeholder.kill()
+        while not placeholder.is_gone():
+            pass
+        placeholder.close()
 
 
 def test_a_sandbox_that_cannot_be_made_says_why(job: Job, capfd: pytest.CaptureFixture[str]) -> None:

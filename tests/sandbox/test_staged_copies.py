@@ -55,14 +55,17 @@ def write(directory: Path) -> None:
     (directory / "a" / "b.py").chmod(0o4700)
 
 
-def test_each_thing_is_staged_once() -> None:
+def test_each_thing_is_staged_once_under_a_name_that_says_nothing(cache: Path) -> None:
     written: list[Path] = []
     with Staging() as staging:
-        first = staging.stage("model", written.append)
-        assert staging.stage("model", written.append) == first
+        first = staging.stage("submission of alice on model_148", written.append)
+        assert staging.stage("submission of alice on model_148", written.append) == first
         second = staging.stage("data", written.append)
     assert written == [first, second]
     assert first != second
+    assert all(set(part) <= set("0123456789abcdef") for part in first.relative_to(cache).parts[1:])
+    with Staging() as staging:
+        assert staging.stage("submission of alice on model_148", write) not in written
 
 
 def test_everybody_may_read_it_its_times_say_nothing_and_only_the_user_may_enter_where_it_lies() -> None:
@@ -72,15 +75,6 @@ def test_everybody_may_read_it_its_times_say_nothing_and_only_the_user_may_enter
         found = {path: path.stat() for path in (staged, staged / "a", staged / "a" / "b.py")}
     assert [stat.S_IMODE(status.st_mode) for status in found.values()] == [0o755, 0o755, 0o644]
     assert {(status.st_mtime, status.st_atime) for status in found.values()} == {(0, 0)}
-
-
-def test_names_say_nothing(cache: Path) -> None:
-    with Staging() as staging:
-        staged = staging.stage("submission of alice on model_148", write)
-        again = staged.relative_to(cache)
-    with Staging() as staging:
-        assert staging.stage("submission of alice on model_148", write).relative_to(cache) != again
-    assert all(set(part) <= set("0123456789abcdef") for part in again.parts[1:])
 
 
 def test_nothing_is_left_after_a_run_however_it_ends(cache: Path) -> None:
@@ -103,26 +97,18 @@ def test_the_worker_goes_into_the_sandbox_alone() -> None:
         assert staging.worker() == staged
 
 
-def test_what_a_killed_run_left_behind_is_removed_by_the_next_one() -> None:
-    with another_run() as (process, left):
+def test_what_a_killed_run_left_is_removed_by_the_next_one_but_not_what_another_run_is_using(cache: Path) -> None:
+    (cache / "staged" / "left" / "lock").mkdir(parents=True)  # cannot be opened, as a lock of another user
+    with another_run() as (process, used):
+        for _ in range(2):
+            with Staging() as staging:
+                assert staging.stage("model", write).is_dir()
+                assert (used / "lock").exists()
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert left.is_dir()
+    assert used.is_dir()
     with Staging():
-        assert not left.exists()
-
-
-def test_what_a_killed_run_of_another_user_left_behind_hinders_no_run(cache: Path) -> None:
-    (cache / "staged" / "left" / "lock").mkdir(parents=True)  # cannot be opened, as a lock of another user
-    with Staging() as staging:
-        assert staging.stage("model", write).is_dir()
-
-
-def test_what_another_run_is_using_stays() -> None:
-    with another_run() as (_, used):
-        with Staging():
-            assert (used / "lock").exists()
-        assert (used / "lock").exists()
+        assert not used.exists()
 
 
 @pytest.mark.rest
