@@ -181,11 +181,12 @@ def test_a_batch_scores_every_row_as_if_it_were_alone(t: Task, n_rows: int) -> N
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     gap, measure = np.random.default_rng(0).normal(size=(2, 24))
     cond = conditioning(task(gap.tolist(), measure.tolist(), a=2, b=3, c=4).grid)
-    at_once = delete_one(measure, gap, cond), official_scores(np.stack([measure, gap]), gap[None], cond)
+    measures = np.stack([measure, gap, -gap])
+    at_once = delete_one(measure, gap, cond), official_scores(measures, gap[None], cond)
     monkeypatch.setattr("scoring.jackknife.CHUNK", 7 * cond.first.size)
-    monkeypatch.setattr("scoring.batches.CHUNK", 7 * cond.first.size)
+    monkeypatch.setattr("scoring.batches.CHUNK", 2 * gap.size**2)  # two rows, and then one
     assert (delete_one(measure, gap, cond) == at_once[0]).all()
-    assert (official_scores(np.stack([measure, gap]), gap[None], cond) == at_once[1]).all()
+    assert (official_scores(measures, gap[None], cond) == at_once[1]).all()
 
 
 @FEW
