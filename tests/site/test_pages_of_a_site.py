@@ -158,6 +158,16 @@ def test_a_task_with_two_hyperparameters_has_no_official_score(tmp_path: Path, v
     assert "interval" not in pages["index.html"].split("<tbody>")[0]
 
 
+@pytest.mark.parametrize("withheld", [("flat",), ("flat", "toy")])
+def test_a_hidden_task_on_which_nobody_can_have_a_score_lowers_no_row(
+    tmp_path: Path, withheld: tuple[str, ...]
+) -> None:
+    tasks = references(tmp_path, "flat", sizes=(4, 2)) | references(tmp_path, "toy")
+    records = [*rows("best", GAPS), *rows("whole", MEASURE, [*tasks])]
+    found = leaderboard(data_of(tasks, records, withheld=withheld)).rows
+    assert [(row.rank, row.submission, row.complete) for row in found] == [(1, "best", True), (2, "whole", True)]
+
+
 def test_failures_are_told_in_the_order_of_the_board(tmp_path: Path) -> None:
     tasks = references(tmp_path)
     outcomes = {"model_7": Outcome.CRASH, "model_1": Outcome.EXCEPTION}
@@ -311,7 +321,7 @@ OF_TWO = f"{LUCK}{ANEW} Chance gives 26.5 and could explain the leading score (p
         ),
     ],
 )
-def test_the_sentence(tmp_path: Path, everything: Sequence[Evaluation], expected: str) -> None:
+def test_the_sentence_on_who_leads(tmp_path: Path, everything: Sequence[Evaluation], expected: str) -> None:
     assert sentence(tmp_path, everything) == expected
 
 
