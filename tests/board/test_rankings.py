@@ -150,7 +150,7 @@ def shown(known: Known, values: list[float] = MEASURE, withheld: tuple[str, ...]
     return board_of(rows("mine", values), known, withheld).rows[0]
 
 
-def test_they_are_those_of_all_tasks_together_but_hidden_ones(known: Known) -> None:
+def test_chance_and_p_values_are_those_of_all_tasks_together_but_hidden_ones(known: Known) -> None:
     expected = compare_with_chance(MEASURE, GAPS, known["toy"].grid, N_PERMUTATIONS)
     found = board_of(rows("mine", MEASURE, [*known]), known).rows[0]
     assert {name: task.chance for name, task in found.tasks.items()} == dict.fromkeys(known, expected)
@@ -160,7 +160,7 @@ def test_they_are_those_of_all_tasks_together_but_hidden_ones(known: Known) -> N
     assert shown(known, withheld=("toy", "second")).p_value is None
 
 
-def test_they_are_adjusted_for_the_number_of_ranked_rows(single: Known) -> None:
+def test_p_values_are_adjusted_for_the_number_of_ranked_rows(single: Known) -> None:
     everything = [*rows("good", GAPS), *rows("fair", MEASURE), *rows("outside", GAPS, sandbox="none")]
     found = board_of(everything, single).rows
     ranked = [{"toy": row.tasks["toy"].chance} for row in found if row.rank is not None]
@@ -183,7 +183,7 @@ def test_many_rows_have_half_the_permutations(single: Known, monkeypatch: pytest
     assert {scores.size for scores in dealt.values()} == {N_PERMUTATIONS // 2}
 
 
-def test_what_is_cached_is_found_again_and_damage_is_not(
+def test_chance_in_the_cache_is_found_again_and_damage_is_not(
     single: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
