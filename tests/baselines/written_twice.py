@@ -184,6 +184,7 @@ BATCHES_OF_13 = (network.Network, "batch_size_of", lambda self, passes: 13)
 
 OF_IMAGES = {
     "functions that are compiled": lambda: arranged_images((network, "FEW", 0)),
+    "the size of batches": lambda: arranged_images(BATCHES_OF_13),
     "the order of images in other batches": lambda: arranged_images(BATCHES_OF_13, order=4),
 }
 
