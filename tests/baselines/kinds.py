@@ -21,6 +21,14 @@ def dense_as_convolution():
     )  # fmt: skip
 
 
+def channels_first():
+    return written(plain, lambda: chain(
+        layers.Permute((3, 1, 2)), layers.Conv2D(5, 3, activation="relu", data_format="channels_first"),
+        layers.Conv2D(6, 3, 2, "same", activation="relu", data_format="channels_first"), layers.Permute((2, 3, 1)),
+        layers.Flatten(), layers.Dense(12, "relu"), layers.Dense(3),
+    ))  # fmt: skip
+
+
 def separable():
     def make(first):
         return lambda: chain(
@@ -64,6 +72,20 @@ def one_dimension():
         return [a[:, None] if a.ndim == 3 else a for a in arrays]
 
     return written(make(1, (8, 8), ()), make(2, (8, 1, 8), (1,)), translate)
+
+
+def depthwise():
+    """A depthwise convolution; in the second network it is a grouped convolution with one group per channel."""
+
+    def make(middle):
+        return lambda: chain(
+            layers.Conv2D(4, 3, activation="relu"), middle(), layers.ReLU(), layers.Flatten(), layers.Dense(3)
+        )
+
+    return written(
+        make(lambda: layers.DepthwiseConv2D(3)), make(lambda: layers.Conv2D(4, 3, groups=4)),
+        lambda arrays: [array.swapaxes(2, 3) if array.shape == (3, 3, 4, 1) else array for array in arrays],
+    )  # fmt: skip
 
 
 def transposed():
@@ -208,6 +230,28 @@ def residual():
     return written(make(1), make(4), translate)
 
 
+def squeeze_and_excite():
+    """A gate for each channel; the second network has its channels in another order."""
+
+    def make():
+        def build(source):
+            x = layers.Conv2D(6, 3, activation="relu", name="front")(source)
+            gate = layers.Dense(6, "sigmoid", name="gate")(
+                layers.Dense(4, "relu", name="squeeze")(layers.GlobalAveragePooling2D()(x))
+            )
+            x = layers.Multiply()([x, layers.Reshape((1, 1, 6))(gate)])
+            return layers.Dense(3, name="end")(layers.GlobalAveragePooling2D()(x))
+
+        return graph(build)
+
+    def translate(arrays):
+        order = [3, 1, 5, 0, 2, 4]
+        front, bias, squeeze, b2, gate, b3, end, b4 = arrays
+        return [front[..., order], bias[order], squeeze[order], b2, gate[:, order], b3[order], end[order], b4]
+
+    return written(make, make, translate)
+
+
 def tokens():
     """Tokens and an embedding; the second network has its vocabulary in another order."""
 
@@ -256,6 +300,33 @@ def linear():
     return written(make(), make(layers.Dropout(0.5)))
 
 
+def rescaled_inputs():
+    def make(front):
+        return lambda: chain(front(), *plain().layers)
+
+    by_variance = make(lambda: layers.Normalization(mean=0.0, variance=255.0**2))
+    return written(make(lambda: layers.Rescaling(1 / 255)), by_variance, inputs=255 * IMAGES)
+
+
+def constants():
+    """Constant factors behind weight layers; the second network has the factors in its kernels."""
+    factors = [np.array([4.0, 0.25, -2.0, 1.0, 3.0]), 0.5]
+
+    def make(*, apart):
+        first, second = ([layers.Rescaling(factor)] if apart else [] for factor in factors)
+        return lambda: chain(
+            layers.Conv2D(5, 3), *first, layers.ReLU(), layers.Conv2D(6, 3, 2, "same", activation="relu"), *second,
+            layers.Flatten(), layers.Dense(12, "relu"), layers.Dense(3),
+        )  # fmt: skip
+
+    def translate(arrays):
+        return [
+            *(factors[0] * array for array in arrays[:2]), *(factors[1] * array for array in arrays[2:4]), *arrays[4:],
+        ]  # fmt: skip
+
+    return written(make(apart=True), make(apart=False), translate)
+
+
 def constants_in_front():
     """A network of images with values from 0 to 1; the second network takes bytes and rescales them."""
     found = written(plain, lambda: chain(layers.Rescaling(1 / 127.5, -1.0), *plain().layers), inputs=2 * IMAGES - 1)
@@ -300,9 +371,9 @@ def dead():
 KINDS: dict[str, Callable[[], Written]] = {
     f.__name__: f
     for f in (
-        dense_as_convolution, separable, transposed, batch_norm_folded, one_dimension, at_every_place,
-        attention, mixed_precision, spectral_normalization, low_rank, branches, residual, tokens, recurrent,
-        two_classes, hundred_classes, class_missing, class_of_one, constant_images, dead, one_logit, linear,
-        constants_in_front,
+        dense_as_convolution, channels_first, separable, depthwise, transposed, batch_norm_folded, one_dimension,
+        at_every_place, attention, mixed_precision, spectral_normalization, low_rank, branches, residual,
+        squeeze_and_excite, tokens, recurrent, two_classes, hundred_classes, class_missing, class_of_one,
+        constant_images, dead, one_logit, linear, rescaled_inputs, constants, constants_in_front,
     )
 }  # fmt: skip

@@ -115,6 +115,19 @@ def test_penalty_of_a_network_and_of_one_with_one_answer(shape):
     assert augmentation_robustness_penalty(model, data) == 0
 
 
+def test_all_changes_together_cost_27():
+    """The network predicts class 0 for the unchanged image alone: the logits are 0.01 and sum |x - image|."""
+    image = np.zeros((1, 20, 20, 3), np.float32)
+    image[:, :7] = [0.5, 0.2, 0.1]
+    image[:, :, :3] = [0.1, 0.4, 0.8]
+    one, distance = np.eye(image.size), np.ones(2 * image.size)
+    kernels = np.concatenate([one, -one], axis=1), np.stack([0 * distance, distance], axis=1)
+    biases = np.concatenate([-image.ravel(), image.ravel()]), np.array([0.01, 0])
+    model = sequential((20, 20, 3), layers.Flatten(), layers.Dense(2 * image.size, "relu"), layers.Dense(2))
+    model.set_weights([kernels[0], biases[0], kernels[1], biases[1]])
+    assert [measure(model, dataset(image, [0])) for measure in (augmentation_robustness_penalty, runner_up)] == [27, 27]
+
+
 def test_labels_and_a_softmax_at_the_end_do_not_matter_but_the_seed_does():
     batch, model, ending = images(30, 8, 8, 3), two_layers((8, 8, 3)), two_layers((8, 8, 3), layers.Softmax())
     expected, *others = (

@@ -15,7 +15,10 @@ from baselines.core.measure import Need
 pytestmark = pytest.mark.rest
 
 #: Kinds that are tried for every push; each of the others is another layer or another class of data.
-EVERY_PUSH = {"attention", "like_convnext", *OF_IMAGES, *OF_VECTORS} - {"functions that are compiled"}
+EVERY_PUSH = {
+    "attention", "channels_first", "constants", "depthwise", "like_convnext", "rescaled_inputs", "squeeze_and_excite",
+    "transformer_normalized_behind_sums", "unit_normalization", *OF_IMAGES, *OF_VECTORS,
+} - {"functions that are compiled"}  # fmt: skip
 
 #: Look at the weights before normalization is folded into them.
 AS_TRAINED = {name for name, measure in MEASURES.items() if measure.weights == "as trained"}
@@ -70,7 +73,8 @@ OF_UNITS_OF_INPUTS = {
     "log_jacobian_norm_normalized", "noise_sensitivity",
 }  # fmt: skip
 
-#: Of random networks, in which an epsilon of a normalization counts that the trained weights do not let count.
+#: Of random networks, in which an epsilon of a normalization counts that the trained weights do not let count, and
+#: constants of the architecture do.
 RANDOM_NETWORKS = {"marginal_likelihood_bound"}
 
 #: Draw some of the units by their order, and by how large they are.
@@ -124,6 +128,8 @@ DIFFER = {
     | NOT_FOLDED
     | AS_TRAINED - {"normalized_sharpness", "relative_flatness"},
     "branches": BY_NUMBER,
+    "channels_first": AS_WRITTEN | BY_NUMBER | OF_SOME_UNITS,
+    "constants": AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED - {"sharpness_starter_kit"} | IN_UNITS | RANDOM_NETWORKS,
     "constants_in_front": OF_UNITS_OF_INPUTS,
     "class_missing": DRAWN | DRAWN_BY_CLASS | PARTNERS | {"dbi_mixup_winner"},
     "class_of_one": DRAWN | DRAWN_BY_CLASS | PARTNERS,
@@ -138,6 +144,7 @@ DIFFER = {
     "one_dimension": OF_FIRST_LAYER,
     "residual": {"distance_from_init", "jacobian_norm", "log_alpha_norm", "weighted_alpha"} | IN_UNITS,
     "separable": AS_WRITTEN | BY_NUMBER | OF_LAYERS,
+    "squeeze_and_excite": DRAWN | OF_SOME_UNITS,
     "transposed": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
     "two_classes": DRAWN | DRAWN_BY_CLASS | PARTNERS | OF_SOME_UNITS,
 } | {
@@ -218,6 +225,10 @@ REFUSED = {
     "constants_in_front": dict.fromkeys(
         ("augmentation_robustness_penalty", "layer_margin_winner"), "expected pixels in [0, 1], found"
     ),
+    "rescaled_inputs": dict.fromkeys(
+        ("augmentation_robustness_penalty", "layer_margin_winner"), "expected pixels in [0, 1], found 255"
+    ),
+    "squeeze_and_excite": PATHS | PIECES,
     "tokens": dict.fromkeys(MEASURES.keys() - OF_THE_FUNCTION, "the weights of layer words (Embedding)")
     | PIECES
     | dict.fromkeys(with_needs(Need.QUANTITIES), "layer words (Embedding) takes in numbers of tokens"),

@@ -284,6 +284,7 @@ def test_a_measure_refuses_what_it_lacks(name, make, data, reason):
         ("cna_margin:space=odds", "space: expected probabilities or logits, found odds"),
         ("cna_margin:statistic=min", "statistic: expected max or p10, found min"),
         ("davies_bouldin_index:layer=5", "layer: expected initial or a number from 0 to 4, found 5"),
+        ("davies_bouldin_index:layer=-1", "layer: expected initial or a number from 0 to 4, found -1"),
         ("davies_bouldin_index:layer=last", "layer: expected initial or a number from 0 to 4, found last"),
         ("fisher_trace:label=other", "label: expected true or model"),
         ("gi_intra_l0:method=simpson", "expected trapezoid or exact, found simpson"),

@@ -62,6 +62,16 @@ def test_a_scale_is_the_largest_where_no_change_and_no_noise_does_harm(name, ima
     assert value(name, dense([[1.0, 0.0]]), dataset(images, labels)) == 1 / 4
 
 
+@pytest.mark.rest
+@pytest.mark.parametrize("options", [{}, {"accuracy_drop": 0.2}])
+def test_a_drop_of_exactly_the_bound_is_allowed(options):
+    """Each of ten examples is lost where its own weights (a, b) are: a tenth or a fifth early, the others late."""
+    n_early = round(10 * options.get("accuracy_drop", 0.1))
+    model, data = dense([[1.1, 1.0]] * n_early + [[1.8, 1.0]] * (10 - n_early)), dataset(np.eye(10), [0] * 10)
+    assert [value(name, model, data, **options) ** -0.5 for name in SCALES] == within([0.4, 0.8 / 2.8])
+    assert value("sharpness_starter_kit", model, data, **options) == within(-0.8 / 2.8)
+
+
 def test_starter_kit_on_constant_predictions_and_on_wrong_labels():
     constant = dense([[0.0, 0.0]], biases=[[1.0, 0.0]])  # right half of the time, whatever happens below
     assert value("sharpness_starter_kit", constant, dataset(np.zeros((8, 1)), [0] * 8), accuracy_drop=1.0) == -2
@@ -103,7 +113,7 @@ def test_parity_with_the_code_of_the_starter_kit_moves_all_arrays_but_the_counte
     assert -2 <= value("sharpness_starter_kit", model, dataset(*ONE_FEATURE), parity_descent=True) <= 0
     assert all(np.array_equal(*pair) for pair in zip(before, model.get_weights(), strict=True))
     network = starter_sharpness._AllWeights(read_nodes(model))
-    assert {tuple(v.shape) for v in network.variables} >= {w.shape for w in model.get_weights()[3:]}
+    assert [tuple(v.shape) for v in network.variables][-8:] == [w.shape for w in before[-8:]]
 
 
 def cross_entropy(kernel, x, y):

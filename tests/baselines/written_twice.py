@@ -184,6 +184,7 @@ BATCHES_OF_13 = (network.Network, "batch_size_of", lambda self, passes: 13)
 
 OF_IMAGES = {
     "functions that are compiled": lambda: arranged_images((network, "FEW", 0)),
+    "the size of batches": lambda: arranged_images(BATCHES_OF_13),
     "the order of images in other batches": lambda: arranged_images(BATCHES_OF_13, order=4),
 }
 
@@ -230,6 +231,17 @@ def convolutional(rewritten):
     return tf.keras.Model(inputs, layers.Dense(3)(layers.GlobalAveragePooling2D()(x)))
 
 
+def normalized_after(rewritten):
+    """A network with a normalization behind its sum, so both summands must have the same scale."""
+    inputs = x = tf.keras.Input((8, 8, 1))
+    x = norm(layers.LayerNormalization, rewritten, "front_norm")(
+        layers.Flatten()(layers.Conv2D(2, 2, 2, name="front")(x))
+    )
+    y = layers.Dense(32, name="front_1")(layers.Dense(16, "gelu", name="takes")(x))
+    x = norm(layers.LayerNormalization, rewritten, "norm")(layers.Add()([x, y]))
+    return tf.keras.Model(inputs, layers.Dense(3, name="behind")(x))
+
+
 def grouped(rewritten):
     inputs = x = tf.keras.Input((8, 8, 1))
     x = layers.ReLU()(layers.GroupNormalization(2, epsilon=1e-9)(layers.Conv2D(8, 3, name="groups")(x)))
@@ -241,11 +253,18 @@ def grouped(rewritten):
     return tf.keras.Model(inputs, layers.Dense(3)(layers.GlobalAveragePooling2D()(x)))
 
 
+def unit(rewritten):
+    front = [layers.Flatten(), layers.Dense(16, name="front"), layers.UnitNormalization(), layers.Dense(16, "relu")]
+    return sequential((8, 8, 1), *front, layers.Dense(3))
+
+
 BUILDERS = {
     "transformer": transformer,
     "transformer_with_rms": lambda rewritten: transformer(rewritten, layers.RMSNormalization),
     "like_convnext": convolutional,
+    "transformer_normalized_behind_sums": normalized_after,
     "resnet_with_groups": grouped,
+    "unit_normalization": unit,
 }
 
 
@@ -259,7 +278,7 @@ def factor(layer, path, array):
         found = found * BEHIND
     if path.endswith("kernel"):
         takes_normalized = not of_output and layer.startswith(("attention", "behind"))
-        found = found / (BEHIND if takes_normalized else 1)
+        found = found / (BEHIND if takes_normalized else FRONT if layer == "takes" else 1)
     return found
 
 

@@ -150,6 +150,15 @@ def test_a_task_without_reference_data_gets_scores_only(
     assert repr(PerturbedAccuracies(study, {}, None, (), ())) == "rotation: curves of 8 models\nmodel_8: cannot be run"
 
 
+def test_if_too_few_models_can_be_run_each_failure_is_named(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = choose(["rotation"], [])
+    study = Study(chosen, {"model_0": Responses({})}, {"model_1": "out of memory"})
+    monkeypatch.setattr(evaluation, "run_study", lambda *_: study)
+    with pytest.raises(UserError) as error:
+        evaluation.evaluate(read_subject(pictures, "pictures", 2), evaluation.InvarianceSettings(chosen))
+    assert error.value.lines[1:] == ("model_1: out of memory",)
+
+
 def test_magnitudes_and_numbers_of_batches() -> None:
     with pytest.raises(UserError, match="n_examples: expected 2 or more, found 1"):
         evaluation.InvarianceSettings(choose((), ()), n_examples=1)

@@ -138,6 +138,22 @@ def test_a_repetition_computes_nothing_and_the_file_holds_all_of_it(place: Place
     assert read.attrs == place.dataset.attrs
 
 
+@pytest.mark.usefixtures("_read_here")
+def test_only_backbones_without_results_are_asked(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def refuse(_program: str, _runtime: Any, questions: list[Any]) -> Iterator[tuple[int, UserError]]:
+        for position, asking in enumerate(questions):
+            with asking as question:
+                asked.append(Path(question["model"]).name)
+            yield position, UserError("cannot be run")
+
+    monkeypatch.setattr(studied, "ask_all", refuse)
+    found = evaluate_task(read_subject(place.tasks, "rows"), str(place.data), SETTINGS, Reporter())
+    assert asked == ["model_3", "model_4"]
+    assert found["model"].values.tolist() == place.dataset["model"].values.tolist()
+
+
 @pytest.mark.usefixtures("no_process")
 def test_the_command_prints_a_table_or_json_and_writes(place: Place, pgdl: Pgdl, tmp_path: Path) -> None:
     code, out, err = pgdl(*place.command, "--measures", "none", "--format", "json")
@@ -278,9 +294,10 @@ IMAGES = np.random.default_rng(0).uniform(0, 1, (5, 16, 13, 3)).astype(np.float3
 TARGETS = (0.05, 0.6, 0.85, 0.99)
 
 
-def test_images_that_are_black_or_not_finite(tmp_path):
+def test_images_that_are_black_or_grey_or_not_finite(tmp_path):
     black = np.zeros((1, 11, 11, 1), np.float32)
-    assert similarity(black[0], noisy_images(black, [0.7], 0)[0, 0]) == pytest.approx(0.7, abs=0.005)
+    for one in (black, IMAGES[:1, ..., :1]):
+        assert similarity(one[0], noisy_images(one, [0.7], 0)[0, 0]) == pytest.approx(0.7, abs=0.005)
     images = IMAGES.copy()
     images[4, 3, 3] = np.nan
     with pytest.raises(UserError, match=r"noise on test image 4: expected an SSIM of 0.6, found nan"):
