@@ -15,10 +15,7 @@ from baselines.core.measure import Need
 pytestmark = pytest.mark.rest
 
 #: Kinds that are tried for every push; each of the others is another layer or another class of data.
-EVERY_PUSH = {
-    "attention", "channels_first", "constants", "depthwise", "like_convnext", "rescaled_inputs", "squeeze_and_excite",
-    "transformer_normalized_behind_sums", "unit_normalization", *OF_IMAGES, *OF_VECTORS,
-} - {"functions that are compiled"}  # fmt: skip
+EVERY_PUSH = {"attention", "like_convnext", *OF_IMAGES, *OF_VECTORS} - {"functions that are compiled"}
 
 #: Look at the weights before normalization is folded into them.
 AS_TRAINED = {name for name, measure in MEASURES.items() if measure.weights == "as trained"}
