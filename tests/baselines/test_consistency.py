@@ -259,9 +259,13 @@ def test_initial_layer(first, number):
     expected = davies_bouldin_score(pooled(output(model, number, x), 2).reshape(60, -1), labels)
     for layer in ("initial", str(number)):
         assert davies_bouldin_index(model, data, pool=2, layer=layer) == pytest.approx(expected, rel=1e-4)
+
+
+def test_another_layer():
+    x, labels = images(60, 8, 8, 1), np.arange(60) % 3
+    model = conv(layers.Conv2D(2, 3))
     expected = davies_bouldin_score(model(x).numpy(), labels)
-    last = str(len(model.layers) - 1)
-    assert davies_bouldin_index(model, data, layer=last) == pytest.approx(expected, rel=1e-4)
+    assert davies_bouldin_index(model, dataset(x, labels), layer="2") == pytest.approx(expected, rel=1e-4)
 
 
 def test_dense_networks_are_looked_at_behind_their_first_activation():

@@ -236,6 +236,7 @@ def test_a_directory_is_mixed_and_needs_a_size_for_images_of_several_sizes_and_t
     refused(r"expected the same for all, found .*; set data\.resize and data\.channels")
     data = load("directory", tmp_path, path=".", resize=4, channels=3)
     assert data.train_inputs.shape == (41, 4, 4, 3)
+    (tmp_path / "train/cat/wide.png").unlink()
     (tmp_path / "test/dog/bad.png").write_text("nothing")
     refused(r"test/dog/bad\.png: not an image: expected PNG, JPEG or BMP")
     (tmp_path / "test/fox").mkdir()
