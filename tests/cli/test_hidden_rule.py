@@ -76,7 +76,7 @@ WRITERS: dict[str, Sequence[str]] = {
     ],
 }
 
-#: Commands that need models, and tell of calls and of tasks while they run (`test_hidden_canaries`, `tests/e2e`); that
+#: Commands that need models, and tell of calls and of tasks while they run (`test_hidden_tasks`, `tests/e2e`); that
 #: refuse hidden tasks; and that know nothing of tasks.
 OTHERS = {
     "run", "check", "ci", "codabench", "overfit", "invariance", "testbed", "demo", "new", "measures", "help", "doctor",

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -63,8 +64,8 @@ COMMANDS = [
 @pytest.mark.usefixtures("strange")
 def test_on_the_terminal_and_in_files_for_readers(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No output has control characters, or a forged line from the stranger's texts."""
-    for number, command in enumerate(COMMANDS):
-        monkeypatch.setenv("COLUMNS", "200" if number % 2 else "60")
+    for width, command in product(("60", "200"), COMMANDS):
+        monkeypatch.setenv("COLUMNS", width)
         ended = pgdl(*command)
         assert ended.code in (0, 1, 2), (command, ended.err)
         said = ended.out + ended.err

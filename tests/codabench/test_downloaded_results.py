@@ -222,6 +222,7 @@ def test_what_the_platform_refuses_and_addresses_that_lead_nowhere_are_said_in_o
 ):
     """A case without a change is an address and a phase."""
     change, said = REFUSALS[case]
+    served.submissions[7] = Handed("alice", Path(__file__))
     if change is not None:
         change(served, monkeypatch)
     page, _, phase = (case if change is None else "{page} Feedback").partition(" ")

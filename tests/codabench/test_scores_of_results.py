@@ -106,6 +106,10 @@ def test_what_is_missing_or_fails_is_named_in_one_line_and_in_a_page_that_is_tex
     assert score().code == 0
     assert json.loads((places[3] / "scores.json").read_text()) == {"complete": 0, "seconds": 1.25}
     assert "8 EXCEPTION: ValueError: &lt;no layer&gt;" in page.read_text()
+    write(places, value=None, outcome=Outcome.TIMEOUT)
+    assert score().code == 0
+    scores = json.loads((places[3] / "scores.json").read_text())
+    assert (scores["complete"], scores["score"]) == (0, 0), "as on the board"
     write(places, PhaseResult(problem="<b>"))
     assert score().code == 2
     assert "<b>" not in page.read_text()

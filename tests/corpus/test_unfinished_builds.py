@@ -152,8 +152,8 @@ def test_data_that_were_changed_since_the_build_began_train_no_model(tmp_path: P
     write_shards(tmp_path / "data" / "train", inputs, labels, 3)
     require_same_data(tmp_path, {"train": (inputs + np.float32(1e-6), labels)})
     third = np.arange(5) == 3
-    others = (1 - inputs * third[:, None, None, None], labels), (inputs, labels * ~third), (inputs[:4], labels[:4])
-    for changed in others:
+    image = np.where(third[:, None, None, None], 1 - inputs, inputs)
+    for changed in ((image, labels), (inputs, labels * ~third), (inputs[:4], labels[:4])):
         with pytest.raises(UserError, match="data: other train data than the recipe has now; restore the data to cont"):
             require_same_data(tmp_path, {"train": changed})
 

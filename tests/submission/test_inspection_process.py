@@ -107,7 +107,7 @@ def test_the_process_gets_nothing_of_the_environment(submission, monkeypatch):
     "content",
     [
         b"", READY, b"noise", READY + b"noise",
-        answer(b"\nready\n"), answer()[:-1], answer() + b"f", READY + b"[" * 100_000 + b"\n",
+        answer(b"\nready\n"), answer(READY.upper()), answer()[:-1], answer() + b"f", READY + b"[" * 100_000 + b"\n",
         READY + b" " * (MAX_LINE + 1) + b"\n", READY + b'{"files": [["a", 1' + b"0" * 5000 + b"]]}\n",
         answer(files=[["complexity.py", 3]]), answer(files=[["complexity.py", 3], ["complexity.py", 2]]),
         answer(files=[["complexity.py", 3], ["complexity.py/b", 2]]), answer(files=[["complexity.py", 6], ["b", -1]]),

@@ -33,7 +33,7 @@ def test_only_names_and_contents_count_and_bytes_do_not_wander_between_them() ->
     assert digest({"a": b"1", "b": b"2"}, "x") == digest({"b": b"2", "a": b"1"}, "y")
     long = bytes(10**5)
     variants = [{"ab": b"c"}, {"a": b"bc"}, {"a": b"", "b": b"c"}, {"a": b"b", "c": b""}, {"a 1 b": b"c"}, {"ab": b"d"}]
-    variants += [{"a": long + b"0"}, {"a": long + b"1"}]
+    variants += [{"a": long + b"0"}, {"a": long + b"1"}, {"a": b"Bc"}, {"aB": b"c"}]
     assert len({digest(variant) for variant in variants}) == len(variants)
 
 
@@ -71,7 +71,7 @@ def test_what_it_computes_counts() -> None:
     for now, then in [
         (b"radius**2", b"radius**3"), (b"radius**2", b"radius**2.0"), (b"True", b"None"), (b'"!"', b'"?"'),
         (b".2f", b".3f"), (b"math.pi", b"math.e"), (b"import math", b"import math as maths"), (b"*, ", b""),
-        (b"text = ", b"text: str = "),
+        (b"text = ", b"text: str = "), (b"Area", b"AREA"),
     ]:  # fmt: skip
         assert code_of(CODE.replace(now, then)) != code_of(CODE), then
 

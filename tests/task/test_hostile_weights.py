@@ -63,11 +63,15 @@ BROKEN = [
     ),
     (with_array("kernel"), "expected the HDF5 layout of Keras 2, found no attribute layer_names"),
     (edited(lambda file: file.pop("dense_1")), "layer dense_1: expected a group of that name, found none"),
-    (edited(lambda file: file.pop(f"{KERNEL}")), "weight dense/weight_0:0: expected an array of that name, found none"),
+    (edited(lambda file: file.pop(KERNEL)), "weight dense/weight_0:0: expected an array of that name, found none"),
     (weighted(list.pop), "expected 6 arrays in 3 layers, found 4 arrays in 2 layers"),
     (weighted(lambda layers: layers[1].pop()), "'dense_1' in the file: expected 2 arrays (kernel, bias), found 1"),
     (edited(with_low_rank_update), "found 4; add the low-rank update (LoRA) to the kernel"),
     (weighted(lambda layers: layers[0].reverse()), "'dense' in the file: kernel: expected shape (4, 6), found (6,)"),
+    (
+        weighted(lambda layers: layers[0].__setitem__(0, layers[0][0][:, :5])),
+        "layer 0 (Dense), 'dense' in the file: kernel: expected shape (4, 6), found (4, 5)",
+    ),
     (weighted(lambda layers: layers[2][1].put(0, np.nan)), "dense_2/weight_1:0: expected finite numbers, found 1 of 3"),
     (
         weighted(lambda layers: layers[0].__setitem__(1, np.zeros(6, np.int32))),

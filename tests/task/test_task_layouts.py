@@ -52,8 +52,10 @@ def test_a_link_to_a_task_is_a_task_of_its_own_name(tmp_path):
 
 
 def test_reference_data_initial_weights_and_test_shards_are_optional(tmp_path, pgdl):
-    task = make_task(tmp_path, reference=False, initial_weights=False)
+    task = make_task(tmp_path, initial_weights=False)
     shutil.rmtree(task / "dataset_1/test")
+    assert pgdl("task", "validate", tmp_path).code == 0
+    (task / "model_configs.json").unlink()
     verdict, note = pgdl("task", "validate", tmp_path).lines
     assert verdict == "tiny: 8 models, unknown hyperparameters, 24 training samples, outputs are logits: valid"
     assert note.startswith("tiny: note: no model has weights_init.hdf5: model.initial_weights is None there")

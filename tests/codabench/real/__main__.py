@@ -228,14 +228,6 @@ class Trial:
         self.saw(f"visitor finds files of the public task: {len(reached)}", True, bool(reached))
 
 
-def visit(self) -> None:
-    listed = self.django("show_urls", "--format", "json")
-    urls = [one["url"] for one in json.loads(listed[listed.index("[") :])]
-    found, reached, counts = visit(self.url, urls, self.home / "task_data", HIDDEN, self.tokens.values())
-    self.saw("visitor finds of the hidden phase", [], (found, counts))
-    self.saw(f"visitor finds files of the public task: {reached}", True, reached > 0)
-
-
 def members_of(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield the files in an archive, and in archives within it; yield nothing for another file."""
     if zipfile.is_zipfile(BytesIO(data)):
