@@ -81,6 +81,7 @@ def test_a_harness_that_is_stopped_during_a_call_makes_it_again(tmp_path, one_mo
     assert row["outcome"] == "OK"
 
 
+@pytest.mark.rest
 def test_a_record_that_was_kept_aside_counts_though_no_call_is_missing(
     tmp_path, one_model, pgdl, environment, monkeypatch
 ):

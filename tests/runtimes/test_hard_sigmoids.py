@@ -30,6 +30,7 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / name for name in DEFINITIONS}
 
 
+@pytest.mark.rest
 @each_of("tensorflow", "keras2")
 def test_outputs_are_those_of_the_definition_in_copies_too(name: str, staged: dict[str, Path]) -> None:
     run(name, "forward", *staged.values())

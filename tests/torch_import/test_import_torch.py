@@ -43,6 +43,7 @@ def test_bad_input_ends_in_one_line(tmp_path: Path) -> None:
         assert "SOMETHING IS LEFT" not in message
 
 
+@pytest.mark.rest
 def test_exported_files_come_in_by_the_table(tmp_path: Path, pgdl: Pgdl) -> None:
     run_here("exported_networks.py", tmp_path, "plain", "residual")
     inputs = np.load(tmp_path / "plain" / "inputs.npy")
