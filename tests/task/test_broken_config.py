@@ -181,6 +181,7 @@ NO_RATE, DEPTH = "expected a number in [0, 1], found", ("2", "hparams", "depth")
 BROKEN_REFERENCES = [
     (reference_text("{"), "expected a JSON object, found Expecting property name"),
     (reference_text('{"0": {}, "0": {}}'), "expected distinct keys, found '0' twice"),
+    (reference_text(r'{"0": "\ud800"}'), r"a text: expected whole characters, found '\ud800'"),
     (put("model_0", value={}), "expected one entry for model_0, found 'model_0' and another"),
     (reference_text("{}"), "expected at least one model and one hyperparameter, found 0 models"),
     (current(4), "width=4): expected one model, found 'model_0' and 'model_1'"),
