@@ -97,10 +97,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
-    """Return the object in a JSON text from `path`; raises `UserError` if it is invalid, or repeats a key.
-
-    A text with half of a surrogate pair, which UTF-8 cannot encode, is refused: no file could be written with it.
-    """
+    """Return the object in a JSON text from `path`; raises `UserError` if it is invalid, or repeats a key."""
     try:
         content = parsing.parse_json(text, object_pairs_hook=_distinct_keys, parse_int=_number)
     except _RepeatedKeyError as error:
@@ -111,11 +108,6 @@ def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
         raise UserError("not JSON", file=path, expected="a JSON object", found=error) from error
     if not isinstance(content, dict):
         raise UserError("not a JSON object", file=path, expected="an object", found=kind(content))
-    try:
-        json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        found = ascii(error.object[error.start])
-        raise UserError("a text", file=path, expected="whole characters", found=found) from error
     return content
 
 

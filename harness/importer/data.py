@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -32,6 +33,9 @@ _BESIDE = (("x", "y"), ("inputs", "labels"), ("images", "labels"))
 
 #: Names of inputs and of labels in an `.npz` file.
 _PAIRS = (*_BESIDE, ("arr_0", "arr_1"))
+
+#: How the names of shards end.
+_SHARD = re.compile(r"\.tfrecords?(-\d+-of-\d+)?$")
 
 
 @dataclass(frozen=True)
@@ -195,6 +199,9 @@ def _labels_of(path: Path) -> NDArray[Any]:
 def _of_directory(path: Path, input_shape: tuple[int, ...]) -> Examples:
     shards = [shard for shard in path.glob("*.tfrecord*") if not is_leftover(shard.name)]
     shards.sort(key=lambda shard: natural(shard.name))
+    if odd := [shard for shard in shards if not _SHARD.search(shard.name)]:  # a copy would count its examples twice
+        expected = "names that end with .tfrecord, .tfrecords or .tfrecord-00000-of-00010"
+        raise UserError("shards", file=path, expected=expected, found=odd[0].name, remedy="move it away, or rename it")
     if shards:
         labels = np.array([label for shard in shards for _, label in read_samples(shard)], np.int32)
         first = next(read_samples(shards[0]))[0].shape

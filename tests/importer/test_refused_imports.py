@@ -127,6 +127,9 @@ def test_unknown_data(folder, refused):
     assert "bytes, the free memory, found 1600000000000 bytes" in line
     (folder / "empty").mkdir()
     assert "empty: no data: expected shards *.tfrecord, or a directory of images per class" in refused(data="empty")
+    for name in ("shard_0.tfrecord", "shard_0.tfrecord.bak"):
+        (folder / "empty" / name).touch()
+    assert "empty: shards: expected names that end with .tfrecord, .tfrecords or " in refused(data="empty")
     (folder / "images" / "a").mkdir(parents=True)
     (folder / "images" / "a" / "1.png").write_bytes(b"\x89PNG")
     assert "images: expected inputs of shape (4,), as the models have, found images" in refused(data="images")
