@@ -152,7 +152,7 @@ def test_tasks_of_a_repository_can_be_downloaded(tmp_path):
     records.mkdir()
     with Records(str(records / "results.db")) as earlier:
         earlier.add(evaluation(submission="earlier"))
-    make_task(tmp_path / "competition", layout="full", n_models=4)
+    make_task(tmp_path / "competition", layout="full")
     archive = Path(shutil.make_archive(str(tmp_path / "tasks"), "gztar", tmp_path / "competition"))
     given = {"head": head, "base": base, "submissions": "measures", "tasks": "tasks", "tasks-url": archive.as_uri()}
     given |= {

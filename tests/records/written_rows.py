@@ -1,4 +1,4 @@
-"""Rows that tests write, what a database has of them, and databases that take none."""
+"""Rows that tests write, the rows of a database, and databases that refuse rows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
