@@ -111,6 +111,29 @@ def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
     return content
 
 
+def leaves(content: Any) -> Iterator[Any]:
+    """Yield the keys of all objects in parsed JSON, and all values that are neither an object nor a list."""
+    waiting = [content]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+        else:
+            yield value
+
+
+def require_whole_text(value: Any, path: Path) -> None:
+    """Raise `UserError` if a value is text with half of a surrogate pair, which UTF-8 cannot encode."""
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            found = ascii(value)[:40]
+            raise UserError("a text", file=path, expected="whole characters", found=found) from error
+
+
 def require_file(path: Path) -> Path:
     """Return `path`; raises `UserError` if nothing is there."""
     if is_missing(path):

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.format.fetched import RECORD, read_fetched
-from harness.format.files import kind, natural, read_json
+from harness.format.files import kind, leaves, natural, read_json, require_whole_text
 from harness.format.layout import model_name
 from harness.format.problems import Problems
 from scoring import Grid, GridError
@@ -49,7 +49,8 @@ def parse_reference(content: dict[str, Any], path: Path) -> Reference:
     Raises `UserError`, with all problems, if the content is malformed, the models do not form a grid, or an accuracy is
     not a number in [0, 1].
     """
-    _require_whole_text(content, path)
+    for value in leaves(content):
+        require_whole_text(value, path)  # no board could be written with another text
     entries = _by_directory(content, path)
     problems = Problems()
     hyperparameters = {
@@ -64,15 +65,6 @@ def parse_reference(content: dict[str, Any], path: Path) -> Reference:
     problems.raise_if_any()
     assert grid is not None
     return Reference(grid, _without_none(train), _without_none(test))
-
-
-def _require_whole_text(content: dict[str, Any], path: Path) -> None:
-    """Raise `UserError` if a text has half of a surrogate pair: no board with it could be written as UTF-8."""
-    try:
-        json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        found = ascii(error.object[error.start])
-        raise UserError("a text", file=path, expected="whole characters", found=found) from error
 
 
 def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:

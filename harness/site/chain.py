@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import UserError
+from harness.format.files import leaves, require_whole_text
 from harness.parsing import parse_json
 from harness.text import printable
 
@@ -85,18 +86,7 @@ def require_plain(content: Any, file: Path) -> None:
 
     Python's parser accepts `NaN`, `1e999`, integers of thousands of digits, and halves of surrogate pairs.
     """
-    waiting = [content]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += [*value, *value.values()]
-        elif isinstance(value, list):
-            waiting += value
-        elif isinstance(value, int | float) and not abs(value) <= sys.float_info.max:  # also refuses NaN
+    for value in leaves(content):
+        require_whole_text(value, file)
+        if isinstance(value, int | float) and not abs(value) <= sys.float_info.max:  # also refuses NaN
             raise UserError("a number", file=file, expected="a finite number, at most 1.8e308", found="another one")
-        elif isinstance(value, str) and not value.isascii():
-            try:
-                value.encode()
-            except UnicodeEncodeError as error:
-                found = ascii(value)[:40]
-                raise UserError("a text", file=file, expected="whole characters", found=found) from error

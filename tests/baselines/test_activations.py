@@ -242,7 +242,7 @@ curves = st.builds(points, st.integers(0, 10_000), st.integers(1, 300))
 
 ABOVE = UNIT + np.ptp(smoothed(UNIT, UNIT)[1])
 
-#: Two curves, the area between them, and, of some, that of their polygon.
+#: Name -> two curves, the area between them, and the area of their polygon (None: not compared).
 AREAS = {
     "flat: alpha is no function of beta": ((UNIT, 0 * UNIT), (UNIT, 0 * UNIT + 1), 1, 0),
     "crossing: both sides count, but not in the polygon": ((UNIT, UNIT), (UNIT, 1 - UNIT), 0.5, 0),

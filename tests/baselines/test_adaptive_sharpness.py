@@ -56,7 +56,7 @@ def test_uniform_noise_stays_in_the_box():
 
 
 def test_each_batch_has_its_own_worst_change_and_weighs_by_its_examples():
-    """Each example alone, or two of one class together, have their own worst change; two of both classes share one."""
+    """A batch of one class has the worst change of its examples; a batch of both classes has another."""
     model, data, rho = dense([[2.0, 1.0]]), dataset([[1.0], [1.0], [1.0]], [0, 1, 1]), 0.1
     labels = Subject(model, data).sample(1024, 0).labels
     single = {0: loss(0.7) - loss(1), 1: loss(-1.3) - loss(-1)}

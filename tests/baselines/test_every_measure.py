@@ -69,7 +69,7 @@ def test_registry_entry(measure):
     assert not measure.order or not MEASURES[measure.order].order
     assert all(default is not None for default in measure.parameters.values())
     n_passes = sum(measure.passes(SIZES))
-    takes_gradients = "backward pass" in measure.work  # of some networks, it may be
+    takes_gradients = "backward pass" in measure.work  # even if only some networks need one
     assert takes_gradients == (baselines.Need.GRADIENTS in measure.needs)
     assert {
         "weights": n_passes == 0 and not takes_gradients,

@@ -81,7 +81,8 @@ def test_clusters_and_their_opposite_and_one_label():
     z, y = points(20), one_hot([1] * 20)
     assert (nearest_variation(z, y, is_symmetric=False), cosine_variation(z, y, 5)) == pytest.approx((0, 0))
     for where in (0.0, 0.3):  # representations that are all the same are all neighbours
-        z, y, n, same = np.full((12, 4), where), one_hot(np.arange(12) % 3), 12, 3 * 4 * 3  # pairs of one class
+        z, y, n = np.full((12, 4), where), one_hot(np.arange(12) % 3), 12
+        same = 3 * 4 * 3  # number of pairs with equal labels
         for is_symmetric in (False, True):
             assert nearest_variation(z, y, is_symmetric=is_symmetric) == pytest.approx((n - same / (n - 1)) / (4 * n))
         different = n * (n - 1) - same if where else 0

@@ -85,7 +85,7 @@ def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
     sigma = scale("pacbayes_flatness", model, dataset([[length]], [0]), n_draws=100)
     noise = drawn(100, 4 if has_bias else 2)
     harm = (noise[:, 1::2] - noise[:, ::2]) @ [length, 1.0][: noise.shape[1] // 2]
-    assert sigma == pytest.approx(margin / np.sort(harm)[-11], rel=1e-3)  # so that ten draws do more
+    assert sigma == pytest.approx(margin / np.sort(harm)[-11], rel=1e-3)  # ten draws exceed it
 
 
 @pytest.fixture(scope="module")

@@ -227,7 +227,7 @@ def executed(statement: str, *values: object) -> Callable[[Path], None]:
     return change
 
 
-#: What is wrong with a result: a change of its database, or other columns of its records.
+#: How a result is forged (a change of its database, or of columns of its records), and the refusal.
 WRONGS = (
     (executed("update evaluations set message = ?", "x" * 4 * 1024**2), "records.db: expected at most 2097152 bytes"),
     (executed("update evaluations set started_at = 'soon'"), ""),

@@ -87,7 +87,7 @@ def test_operations_of_auto_augment():
     """Expected values follow from the definitions, for images with 256 levels."""
     dark = (np.arange(256).reshape(1, 16, 16, 1) // 4 / 255).astype(np.float32)  # 64 levels, each four times
     np.testing.assert_allclose(operate("equalize", dark), dark)  # Pillow, too, leaves one with so few pixels
-    large = np.tile(dark, (1, 4, 4, 1))  # 64 of each level, so Pillow's step is (4096 - 64) // 255 = 15
+    large = np.tile(dark, (1, 4, 4, 1))  # 64 pixels of each level: Pillow's step is 15
     table = np.minimum((64 * np.arange(64) + 7) // 15, 255)
     np.testing.assert_array_equal(np.unique(np.round(operate("equalize", large) * 255)), np.unique(table))
     wide = operate("auto_contrast", 0.4 + 0.2 * images(3))

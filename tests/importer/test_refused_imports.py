@@ -15,7 +15,7 @@ ONE = "m0.keras,1"
 HEADER = "header: expected a column 'file' and distinct names, found"
 NO_RATE = "expected a number from 0 to 1, or nothing"
 
-#: Tables and what is said of them.
+#: Tables, and the messages that refuse them.
 TABLES = [
     ("\n", f"models.csv: {HEADER} an empty table"),
     ("model\n", "distinct names, found 1 other column\n"),

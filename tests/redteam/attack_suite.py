@@ -130,12 +130,10 @@ def attacks_of(file: Path) -> Iterator[Attack]:
 
 
 def _rows(table: ast.stmt) -> Iterator[ast.stmt]:
-    """Yield each row of the table `ROWS` as a function. Its outcomes are one, several, or a call of `expected`."""
+    """Yield each row of the table `ROWS` as a function."""
     if isinstance(table, ast.Assign) and ast.unparse(table.targets[0]) == "ROWS":
         for name, outcomes, action, why in (row.elts for row in table.value.elts):
-            text = ast.unparse(outcomes)
-            wanted = text if isinstance(outcomes, ast.Call) else f"expected({text.strip('()')})"
-            head = f"@{wanted}\ndef {name.value}(model, dataset):"
+            head = f"@expected({ast.unparse(outcomes).strip('()')})\ndef {name.value}(model, dataset):"
             yield from ast.parse(f"{head}\n    {why.value!r}\n    return {ast.unparse(action)}").body
 
 

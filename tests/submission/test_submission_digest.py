@@ -1,4 +1,4 @@
-"""Tests of digests and of measures with parameters: what makes another version of a submission, and what does not."""
+"""Tests of digests, also of measures with parameters: which changes make another version of a submission."""
 
 import functools
 import json
