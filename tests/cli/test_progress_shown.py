@@ -31,7 +31,7 @@ from tests.throwaway import make_task
 
 
 class Shown(Console):
-    """A console that keeps its output."""
+    """Keeps its output."""
 
     def __init__(self, width: int = 120, *, force_terminal: bool = False) -> None:
         super().__init__(file=io.StringIO(), width=width, force_terminal=force_terminal)

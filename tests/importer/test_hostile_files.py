@@ -66,7 +66,7 @@ def attribute(**attributes):
 LAMBDA = {"class_name": "Lambda", "config": {"function": "X"}}
 LEAKY = {"module": "keras.layers", "class_name": "LeakyReLU", "config": {}}
 
-#: Files, and the messages that refuse them.
+#: Each row has a file and the message of its refusal.
 FILES = [
     (layers(LAMBDA), "layers[1] (l1): code: expected built-i"),
     (layers({**dense(4), "module": "os"}), "not a layer of Keras: expected built-in layers only, found 'Den"),

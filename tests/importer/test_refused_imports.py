@@ -15,7 +15,7 @@ ONE = "m0.keras,1"
 HEADER = "header: expected a column 'file' and distinct names, found"
 NO_RATE = "expected a number from 0 to 1, or nothing"
 
-#: Tables, and the messages that refuse them.
+#: Each row has a table and the message of its refusal.
 TABLES = [
     ("\n", f"models.csv: {HEADER} an empty table"),
     ("model\n", "distinct names, found 1 other column\n"),
