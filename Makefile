@@ -11,7 +11,9 @@ STAMP = $(VENV)/.installed
 TENSORFLOW = $(VENV)/.tensorflow
 SPHINX = $(VENV)/.sphinx
 DEMO = build/demo
-PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
+# Byte code is written even where the variable forbids it: else every process would compile all modules that it imports.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder \
+	--durations=20 --durations-min=5
 BASELINES = num_params vc_dim distance_from_init log_prod_of_spec path_norm_over_margin inverse_margin jacobian_norm \
 	pacbayes_mag_flatness davies_bouldin_index mixup_error gi_intra_l0 cna random
 

@@ -10,6 +10,7 @@ for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREA
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 import functools  # noqa: E402 - after the settings
+import gc  # noqa: E402
 from collections.abc import Iterator  # noqa: E402
 from contextlib import ExitStack, nullcontext  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -29,8 +30,13 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
 
 
+gc.disable()  # until all tests are collected, see `harness.worker.runtimes.runtime.uncollected`
+
+
 def pytest_collection_modifyitems(items):
     longest_first(items)
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_configure(config):

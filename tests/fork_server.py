@@ -4,6 +4,7 @@ The first fork starts the program in a second fork, and reports the program's pr
 """
 
 import array
+import gc
 import json
 import os
 import runpy
@@ -16,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from typing import NoReturn
 
 from harness.worker.channel import take_input
-from harness.worker.runtimes.runtime import without
+from harness.worker.runtimes.runtime import uncollected, without
 
 #: Optional packages that frameworks import if they are installed: they take time, write files, or start threads.
 UNWANTED = ("matplotlib", "pandas", "pyarrow", "sklearn")
@@ -24,8 +25,8 @@ UNWANTED = ("matplotlib", "pandas", "pyarrow", "sklearn")
 
 @contextmanager
 def alone(*others: str) -> Iterator[None]:
-    """In the context, `UNWANTED` packages and the frameworks `others` cannot be imported."""
-    with ExitStack() as stack:
+    """Let imports be quick in the context: without `UNWANTED` packages, the frameworks `others` and the collector."""
+    with uncollected(), ExitStack() as stack:
         for name in (*UNWANTED, *others):
             stack.enter_context(without(name))
         yield
@@ -35,6 +36,7 @@ def serve() -> NoReturn:
     """Fork for each order to run a program, until the test process ends."""
     orders = socket.socket(fileno=take_input())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.freeze()  # so that garbage collection in a fork does not write to shared pages
     while True:
         received = orders.recvmsg(16, socket.CMSG_SPACE(5 * 4))
         if not received[0]:
