@@ -162,8 +162,8 @@ def test_both_directions_in_closed_form(method):
     ("change", "options", "n", "repeats"),
     [
         *((change, {"share": 0.5, "n_least": 1}, 30, 1) for change in CHANGES),
-        *(("rotation", {"share": share, "n_least": 1}, round(60 * share), 1) for share in (0.1, 1.0)),
-        *(("rotation", {"n_least": least}, least, -(-least // 60)) for least in (40, 60, 61, 300)),
+        *(rest("rotation", {"share": share, "n_least": 1}, round(60 * share), 1) for share in (0.1, 1.0)),
+        *(rest("rotation", {"n_least": least}, least, -(-least // 60)) for least in (40, 60, 61, 300)),
     ],
 )
 def test_augmented_subset_error_of_a_share_or_of_least_examples_against_numpy(change, options, n, repeats):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from matrix import rest
 from scipy.optimize import minimize
 from small_networks import T1_DATA, dataset, dense, t1, tf, value
 from test_sharpness import ONE_FEATURE
@@ -77,7 +78,7 @@ def test_m_is_the_whole_training_set_and_biases_get_noise_but_count_in_the_bound
     assert found[1] - found[0] == pytest.approx(math.log(50))
 
 
-@pytest.mark.parametrize(("margin", "length"), [(1.0, 1.0), (0.1, 1.0), (0.3, 5.0)])
+@pytest.mark.parametrize(("margin", "length"), [rest(1.0, 1.0), rest(0.1, 1.0), (0.3, 5.0)])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
     """A draw z changes the prediction if sigma (z_1 - z_0) |x| exceeds the margin; a bias counts as an input of 1."""

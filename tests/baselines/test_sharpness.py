@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from matrix import rest
 from small_networks import dataset, dense, layers, sequential, value
 
 from baselines.core.bisection import bisect
@@ -19,7 +20,7 @@ SCALES = ["sharpness_flatness", "sharpness_mag_flatness"]
 #: One feature: x = 1 is class 0, x = -1 is class 1. With logits (a x, b x) the margin is a - b. The worst change by
 #: alpha leaves a - b - 2 alpha, that by a ratio r of each weight (1 - r) a - (1 + r) b: beyond, all points are lost.
 ONE_FEATURE = ([[1.0], [-1.0]] * 40, [0, 1] * 40)
-LINEAR = [(2.0, 1.0), (1.1, 1.0), (5.0, 1.0), (400.0, 200.0)]
+LINEAR = [rest(2.0, 1.0), rest(1.1, 1.0), (5.0, 1.0), rest(400.0, 200.0)]
 
 
 def within(expected):

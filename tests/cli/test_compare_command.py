@@ -98,6 +98,7 @@ def test_of_several_settings_the_last_in_a_sandbox_counts(pgdl: Pgdl, folder: Pa
     assert "NOT SANDBOXED" not in shown.out
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("sandbox")
 def test_what_is_recorded_is_compared_without_models_and_calls(pgdl: Pgdl, folder: Path, competition: Path) -> None:
     settings = "--task", "tiny", "--results", "made.db", "--format", "json"

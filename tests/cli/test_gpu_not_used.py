@@ -30,6 +30,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path, sandbox: 
     (folder / "mine" / "metadata").write_text("name: mine\nruntime: torch\n")
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("gpu", "known_shapes")
 @pytest.mark.parametrize("command", [("run",), ("check", "--models", 2)], ids=["run", "check"])
 def test_calls_warn_once_and_records_say_it(command: tuple[object, ...], pgdl: Pgdl, folder: Path) -> None:

@@ -95,6 +95,7 @@ def test_calls_are_really_made_again(export, collect, bundled, folder):
     assert "1 submission, 8 new calls in results.db; 8 calls made again" in collect().out
 
 
+@pytest.mark.rest
 def test_a_row_that_nobody_proved_says_so_until_it_is_proved_or_refused(export, collect, again):
     export("ann", RIGHT)
     assert "8 new calls in results.db; none of them made again" in collect("--rerun", "0").out
@@ -110,6 +111,7 @@ def test_a_row_that_nobody_proved_says_so_until_it_is_proved_or_refused(export, 
         assert descriptions() == [said]
 
 
+@pytest.mark.rest
 def test_a_later_submission_of_a_refused_participant_is_checked_anew(export, collect, bundled, again):
     """The refused result stays refused, even if it is handed in again."""
     for values, body, said in (
@@ -121,6 +123,7 @@ def test_a_later_submission_of_a_refused_participant_is_checked_anew(export, col
     assert board(bundled) == [("ann", 100)]
 
 
+@pytest.mark.rest
 def test_the_board_follows_a_participant_back_to_an_earlier_version(export, collect, bundled):
     for values, body in ((RIGHT, GOOD), (WRONG, "return 2.0"), (RIGHT, GOOD)):
         export("ann", values, body=body)

@@ -136,6 +136,7 @@ def test_a_finished_task_is_left_alone_also_by_no_resume_and_by_another_recipe(b
     assert len(metrics(out)) == 4
 
 
+@pytest.mark.rest
 def test_damaged_models_of_a_finished_task_are_named_and_made_anew_once_they_are_removed(built, task, recipe, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(built[0], out)
@@ -188,6 +189,7 @@ def test_the_networks_are_the_same_whatever_the_number_of_workers(task, tmp_path
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
 
+@pytest.mark.rest
 def test_a_loss_that_is_no_number_any_more(task, tmp_path):
     recipe = changed(tmp_path, ("learning_rate = 0.05", "learning_rate = 1e20"))
     done = task("build", recipe, "--output", tmp_path, "--limit", 1)

@@ -4,7 +4,7 @@ import pytest
 from matrix import full
 from real_runs import records, write_submission
 
-pytestmark = pytest.mark.usefixtures("sandbox")
+pytestmark = [pytest.mark.rest, pytest.mark.usefixtures("sandbox")]
 
 DRAWS = """
 import random
@@ -82,7 +82,6 @@ def test_values_and_keys_are_those_of_lone_calls(tmp_path, together, four_models
                 assert together[key][name] == alone[name]
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("runtime", [full("keras2"), "tensorflow"])
 def test_values_are_the_same_to_the_last_bit_however_workers_start(tmp_path, files, one_model, pgdl, runtime):
     shared = (files["draws"], files["sockets"], "--runtime", runtime, "--sandbox")
@@ -92,7 +91,6 @@ def test_values_are_the_same_to_the_last_bit_however_workers_start(tmp_path, fil
         assert (fast[key]["value"], fast[key]["key"]) == (fresh[key]["value"], fresh[key]["key"])
 
 
-@pytest.mark.rest
 def test_a_call_over_its_limit_ends_the_sandbox_and_the_others_get_another(tmp_path, one_model, pgdl):
     """The first calls in a sandbox import and compile functions, which takes longer than this limit."""
     done = pgdl("run", *MEASURES, "--tasks", one_model, "--results", tmp_path / "r.db", "--time-limit", "0.003")

@@ -201,6 +201,7 @@ def test_measures_are_called_in_the_sandbox_and_compared(
     assert same.errors["SSIM 1", "error_p10"] == pytest.approx((3 - len({*values.values()})) / 2 / 3), "ties alone"
 
 
+@pytest.mark.rest
 def test_without_its_extra_one_line_names_it() -> None:
     hidden = """
 import importlib.util, sys

@@ -54,6 +54,7 @@ def test_from_the_board_to_a_submission_to_a_task_and_back(page: Any, site: Path
     assert page.inner_text("h1").startswith("winner leads with ")
 
 
+@pytest.mark.rest
 def test_more_columns_are_remembered_in_the_address_and_need_no_script(scriptless: Any, site: Path) -> None:
     scriptless.goto(f"file://{site}/site/index.html")
     time = scriptless.locator("th:has-text('s/model')")
@@ -66,6 +67,7 @@ def test_more_columns_are_remembered_in_the_address_and_need_no_script(scriptles
     assert not time.is_visible()
 
 
+@pytest.mark.rest
 def test_without_scripts_all_numbers_can_be_read_and_the_comparison_says_so_below_its_heading(
     scriptless: Any, site: Path
 ) -> None:
@@ -78,6 +80,7 @@ def test_without_scripts_all_numbers_can_be_read_and_the_comparison_says_so_belo
     assert sentence["x"] == pytest.approx(heading["x"] + padding, abs=1)
 
 
+@pytest.mark.rest
 def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/site/index.html")
     page.click(".when-looking")
@@ -103,6 +106,7 @@ def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: P
     assert page.locator("#compared section >> nth=0 >> figure").count() == 3
 
 
+@pytest.mark.rest
 def test_dots_are_coloured_by_any_hyperparameter_and_tell_their_model(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/site/submissions/path_norm.html")
     for name in ("axis_a", "axis_b", "axis_c"):
@@ -115,6 +119,7 @@ def test_dots_are_coloured_by_any_hyperparameter_and_tell_their_model(page: Any,
     assert page.inner_text("output >> nth=0").startswith("model_3: gap 0.3000, rank 7 of 8; value 1, rank 1.5")
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("scheme", ["light", rest("dark")])
 def test_a_phone_needs_no_sideways_scrolling_of_the_page(browser: Any, site: Path, scheme: str) -> None:
     page = browser.new_page(viewport={"width": 360, "height": 700}, color_scheme=scheme)
@@ -126,6 +131,7 @@ def test_a_phone_needs_no_sideways_scrolling_of_the_page(browser: Any, site: Pat
     page.close()
 
 
+@pytest.mark.rest
 def test_a_report_works_alone(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/half.html")
     assert page.locator(".scatter svg[role=group] circle").count() == 15
