@@ -165,6 +165,7 @@ def test_matplotlib_is_imported_and_the_checksum_of_records_is_written_in_one_pl
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.timeout(1800)  # most of a minute alone, and more memory than the caches of a busy machine hold
 def test_mypy_accepts_the_types_of_the_whole_program() -> None:
     done = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
+from e2e.real_runs import wait_for
 from sandbox.usable_kinds import usable
 
 from harness.outcome import CallResult, Outcome
@@ -139,7 +140,7 @@ def test_a_start_that_fails_ends_although_a_process_keeps_its_output_open(monkey
     opened = _descriptors()
     with pytest.raises(StartError, match=r"^it did not start: bwrap: no such file$"):
         WorkerProcess(start, JOB, Limits(), 0)
-    assert _descriptors() - opened == {*kept}
+    wait_for(lambda: _descriptors() - opened == {*kept}, "the other descriptors to be closed")
     os.close(kept[0])
 
 
