@@ -29,7 +29,6 @@ def in_units(inputs=1, logits=1):
     return model, labelled(model, inputs * np.random.default_rng(2).normal(size=(50, 4)))
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("units", [{"logits": 7}, {"inputs": 4}], ids=["logits", "inputs"])
 def test_units_of_inputs_and_logits(units):
     names = UNITS["neither"] | (UNITS["logits"] | UNITS["inputs"] if "logits" in units else UNITS["inputs"])
