@@ -12,8 +12,8 @@ TENSORFLOW = $(VENV)/.tensorflow
 SPHINX = $(VENV)/.sphinx
 DEMO = build/demo
 # Byte code is written even where the variable forbids it: else every process would compile all modules that it imports.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder \
-	--durations=20 --durations-min=5
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+FLOOR = $(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
 BASELINES = num_params vc_dim distance_from_init log_prod_of_spec path_norm_over_margin inverse_margin jacobian_norm \
 	pacbayes_mag_flatness davies_bouldin_index mixup_error gi_intra_l0 cna random
 
@@ -55,16 +55,16 @@ docs: $(SPHINX) ## Build the documentation as a site, pages that changed alone: 
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/docs || { rm -rf build/docs/.doctrees; exit 1; }
 
 test: style sandbox ## Set everything up and run all checks that a person waits for (5 minutes)
-	$(PYTEST) -m "not full and not rest"
+	$(FLOOR) -m "not full and not rest"
 
 test-rest: setup sandbox postgresql ## Run the tests that `make test` leaves out: more kinds, attacks, interruptions, PostgreSQL (15 minutes)
-	$(PYTEST) -m "rest and not full"
+	$(FLOOR) -m "rest and not full"
 
 test-all: style sandbox postgresql ## Run all checks with every combination of runtime, sandbox and attack (an hour; nightly in CI)
-	PGDL_REDTEAM=full PGDL_REFEREE_EXAMPLES=150 $(PYTEST) -m "full or not full"
+	PGDL_REDTEAM=full PGDL_REFEREE_EXAMPLES=150 $(FLOOR) -m "full or not full"
 
 durations: setup sandbox ## Record what the tests cost (tests/durations.json), on a quiet machine
-	PGDL_RECORD_DURATIONS=1 $(PYTEST)
+	PGDL_RECORD_DURATIONS=1 $(FLOOR)
 
 style: setup ## Check style and format
 	$(BIN)/ruff check
@@ -87,22 +87,22 @@ torch-zoo: setup ## Translate the architectures of torchvision and timm, and wri
 	PYTHONPATH=.:harness/public:build/torch-zoo $(BIN)/python .ci/torch_zoo.py > docs/torch-zoo.md
 
 bench: setup sandbox ## Run the benchmarks
-	$(BIN)/python -m pytest tests/benchmarks -o addopts=
+	$(PYTEST) tests/benchmarks -o addopts=
 
 redteam: setup sandbox ## Run every attack on the sandbox, with fast and fresh starts, under Landlock and as on a platform
-	PGDL_REDTEAM=full $(BIN)/python -m pytest tests/redteam -m "full or not full" -rxX
+	PGDL_REDTEAM=full $(PYTEST) tests/redteam -m "full or not full" -rxX
 
 referee: setup ## Compare boards with an independent referee, after what people may do, in random order (ten minutes)
-	PGDL_REFEREE_EXAMPLES=150 $(BIN)/python -m pytest tests/referee
+	PGDL_REFEREE_EXAMPLES=150 $(PYTEST) tests/referee
 
 fuzz: setup ## Let every reader of strangers' files read mutated ones, for an hour or for PGDL_FUZZ_S seconds
-	$(BIN)/python -m pytest tests/soak/test_fuzzed_for_long.py -o addopts= -v
+	$(PYTEST) tests/soak/test_fuzzed_for_long.py -o addopts= -v
 
 codabench-real: setup ## Try a bundle on a real site of Codabench, from CODABENCH=DIR, a checkout (root; half an hour)
 	PYTHONPATH=.:tests:tests/codabench $(BIN)/python tests/codabench/real "$(CODABENCH)" "$(IMAGE)"
 
 soak: setup sandbox ## Run 2,000 calls, a third of them attacks, kill a run 50 times, and other long tests (half an hour)
-	PGDL_FUZZ_S=$${PGDL_FUZZ_S:-600} $(BIN)/python -m pytest tests/soak -o addopts= -v
+	PGDL_FUZZ_S=$${PGDL_FUZZ_S:-600} $(PYTEST) tests/soak -o addopts= -v
 
 setup: $(STAMP) ## Create .venv with the versions of constraints.txt, unless it is up to date
 
