@@ -20,6 +20,9 @@ UNSANDBOXED = "none"
 #: Maximum time limit: 30 days, in seconds.
 LONGEST_S = 30 * 24 * 3600
 
+#: Maximum number of repetitions of a call.
+MOST_REPEATS = 1000
+
 
 @dataclass(frozen=True)
 class Configuration:

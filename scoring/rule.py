@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.official import has_official_score
 from scoring.task_score import TaskScore, score_task
@@ -94,10 +93,7 @@ def _score(calls: TaskCalls) -> TaskScore | str:
             measure.append(value)
     if failed:
         return _reason(failed, len(calls.grid.models))
-    try:
-        return score_task(measure, [calls.gap[model] for model in calls.grid.models], calls.grid)
-    except ScoreUndefined as undefined:
-        return str(undefined)
+    return score_task(measure, [calls.gap[model] for model in calls.grid.models], calls.grid)
 
 
 def _skipped(task: str, exceeded_in: str, calls: TaskCalls) -> str:

@@ -38,13 +38,11 @@ def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
     """Score a complexity measure on one task.
 
     Values of the measure and gaps (train minus test accuracy) are finite, shape (n_models,), in the order of the grid.
-
-    Raises:
-        ScoreUndefined: fewer than two models.
-        ValueError: wrong lengths or numbers that are not finite.
+    Raise `ValueError` for wrong lengths or numbers that are not finite.
     """
     undefined, official = _unless_undefined(official_score, measure, gap, grid)
     _, printed = _unless_undefined(printed_score, measure, gap, grid)
+    _, kendall = _unless_undefined(lambda *vectors: kendall_tau(*vectors[:2]), measure, gap, grid)
     _, granulated = _unless_undefined(granulated_kendall, measure, gap, grid)
     return TaskScore(
         n_models=len(grid.models),
@@ -53,7 +51,7 @@ def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
         official_pairs=official.pairs if official else {},
         printed=printed.score if printed else None,
         printed_subsets=printed.subsets if printed else {},
-        kendall=kendall_tau(measure, gap),
+        kendall=kendall,
         granulated_kendall=granulated.score if granulated else None,
         granulated_psi=granulated.psi if granulated else {},
     )

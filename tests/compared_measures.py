@@ -111,10 +111,10 @@ class Watch:
         parts = any("::" in argument for argument in config.args) or config.option.keyword
         return not parts and names >= {file.name for file in FAMILIES.glob("test_*.py") if not _is_of_rest(file)}
 
-    def pytest_terminal_summary(self, terminalreporter):
+    def pytest_unconfigure(self, config):  # below pytest's last line, which says "passed"
         if getattr(self, "missing", None):
-            terminalreporter.section("measures whose value no test of tests/baselines compares")
-            terminalreporter.write_line(", ".join(self.missing))
+            names = ", ".join(self.missing)
+            config.get_terminal_writer().line(f"FAILED: no test of tests/baselines compares the value of {names}")
 
 
 def _is_of_rest(file):

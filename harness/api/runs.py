@@ -14,6 +14,7 @@ from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, find, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
+from harness.configuration import MOST_REPEATS
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError, UserErrors
 from harness.execution.plan import runtime_of
@@ -92,14 +93,15 @@ def run(
         names: names of the submissions that are not measures, in order. If a name is recorded already, the submission
             becomes a new version of the recorded submission.
         as_files: name each submission after its file, and not by its metadata; `names` must be empty.
-        repeats: number of times to repeat a quarter of the calls with other seeds; repetitions never change a score.
+        repeats: number of times, 0 to 1000, to repeat a quarter of the calls with other seeds. Repetitions never change
+            a score.
 
     Raises:
         UserErrors: all submissions are refused; the message has a line for each.
         UserError: a task or a submission does not exist, a task is invalid, or no sandbox works here.
     """
-    if not (isinstance(repeats, int | np.integer) and repeats >= 0):
-        raise UserError("repeats", expected="0 or more", found=repr(repeats))
+    if not (isinstance(repeats, int | np.integer) and 0 <= repeats <= MOST_REPEATS):
+        raise UserError("repeats", expected=f"0 to {MOST_REPEATS}", found=repr(repeats))
     progress.step("reading the submissions")
     given, refused = find(submissions, names, progress, as_files=as_files)
     flaws = [find_problem(one) for one in given]

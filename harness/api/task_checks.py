@@ -46,7 +46,7 @@ def validate_tasks(
 
 
 def _validated(files: TaskFiles, outcome: Outcome, withhold: Withhold) -> Validated:
-    found = [*(outcome.problems if isinstance(outcome, InvalidTaskError) else ()), *changed_since_fetched(files)]
+    found = list(outcome.problems) if isinstance(outcome, InvalidTaskError) else []
     if problems := withhold.problems(files, found):
         verdict = f"{counted(len(found), 'problem')}: invalid"
         return Validated(files.name, verdict, problems, advice_on_damage(files.reference))
@@ -61,6 +61,7 @@ def _check_reference(files: TaskFiles) -> Outcome:
     problems.attempt(require_recordable, files.name, files.directory)
     reference = problems.attempt(read_reference, files.reference)
     problems.attempt(lambda: files.hidden)
+    problems.lines += changed_since_fetched(files)
     return InvalidTaskError(problems.lines) if problems.lines or reference is None else reference
 
 
@@ -78,7 +79,7 @@ def _verdict(valid: Task | Reference, files: TaskFiles, *, withheld: bool) -> st
     if isinstance(valid, Task):
         outputs = f"outputs are {task_notes.outputs_of(valid)}"
         samples = [] if withheld else [f"{valid.data.n_samples} training samples", outputs]
-        parts = [f"{len(valid.models)} models", *more, *samples]
+        parts = [counted(len(valid.models), "model"), *more, *samples]
     else:
-        parts = [f"reference data of {len(valid.models)} models", *more, "no models to run"]
+        parts = [f"reference data of {counted(len(valid.models), 'model')}", *more, "no models to run"]
     return f"{', '.join([*parts, *['hidden'] * files.hidden])}: valid"

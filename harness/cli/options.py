@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from harness.cli import completion
 from harness.cli.shown_in_full import with_warning
-from harness.configuration import LONGEST_S
+from harness.configuration import LONGEST_S, MOST_REPEATS
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError, require_directory
 from harness.names import ALL
@@ -220,7 +220,7 @@ retry_timeouts = click.option(
     "or the calls waited.",
 )  # fmt: skip
 repeat = click.option(
-    "--repeat", "repeats", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="K",
+    "--repeat", "repeats", type=click.IntRange(0, MOST_REPEATS), default=0, show_default=True, metavar="K",
     help="Call a quarter of the models, at least 8, K more times with other seeds, to show how much of a score depends "
     "on the measure's own random draws. These calls never change a score.",
 )  # fmt: skip

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
+from harness.task.task_notes import notes_of_constants
 from harness.text import counted
 from scoring import MINIMUM_HYPERPARAMETERS, Grid
 
@@ -23,8 +24,7 @@ MAX_CELLS = 100_000
 
 def notes_on_grid(grid: Grid) -> list[str]:
     """Return notes (a line each) on suspicious or too few hyperparameters, and on empty cells."""
-    lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it cannot order them"
-             for name in grid.names if name not in grid.varying]  # fmt: skip
+    lines = notes_of_constants(grid)
     if len(grid.varying) > 1 and len(grid.codes) > FEW:
         lines += [f"{name} has {len(grid.values[name])} values in {len(grid.codes)} models, as results or row numbers "
                   "do: is it a hyperparameter?"

@@ -35,6 +35,7 @@ from harness.importer.stated import Stated
 from harness.importer.table import TEST_ACCURACY, ImportedRow, Table, read_table
 from harness.processes import NoAnswerError, Process, cannot_be_run
 from harness.processes.runtimes import PREFERRED, installed_runtime
+from harness.task.contents import read_contents, write_known
 from harness.task.layout import TaskDirectory, require_no_flat_tasks, require_same_disk
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
@@ -112,9 +113,11 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
         metrics = list(_accuracies(models, shapes, made.task, place, data, warn, say))
         _write_reference(table, metrics, made.reference)
         (made.reference / "models.csv").write_bytes(table.text.encode())
-        (checked,) = check_tasks(TaskDirectory(place).runnable())
+        files = TaskDirectory(place).runnable()
+        (checked,) = check_tasks(files)
         if isinstance(checked, InvalidTaskError):
             raise checked
+        write_known(made.reference, read_contents(files[0]))
         say(f"Outputs of the models are {outputs_of(checked)}")
         for source, target in ((made.reference, order.reference), (made.task, order.task)):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +130,7 @@ def require_free(order: ImportOrder) -> None:
     require_same_disk(order.out, order.task.parent, order.reference.parent)
     if len(order.name) > MAX_NAME or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", order.name):
         expected = f"at most {MAX_NAME} letters, digits, ., _ and -, the first no . or -"
-        raise UserError("name of the task", expected=expected, found=repr(order.name))
+        raise UserError("name of the task", expected=expected, found=repr(order.name), remedy="give another by --name")
     for directory in (order.task, order.reference):
         if directory.exists():
             raise UserError("already exists", file=directory, remedy="choose another name or output, or remove it")

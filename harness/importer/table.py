@@ -200,7 +200,7 @@ def _row(
     hyperparameters = {name: cells[name] for name in cells if name not in OWN}
     for name in (FILE, *hyperparameters):
         if not cells[name]:
-            raise UserError(name, file=where, expected="a value", found="none")
+            raise UserError(name, file=where, expected="a value", found="an empty cell")
     weights, initial = (path.parent / cells[name] if cells.get(name) else None for name in (WEIGHTS, INITIAL_WEIGHTS))
     train, test = (
         read_stated(where, name, cells.get(name, ""), rounding[name]) for name in (TRAIN_ACCURACY, TEST_ACCURACY)

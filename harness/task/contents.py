@@ -56,6 +56,25 @@ def read_known(reference: Path) -> Contents | None:
     return Contents(models, data, n_test=n_test)
 
 
+def unlike_known(reference: Path, files: TaskFiles, found: Contents) -> list[str]:
+    """Return a line for each model, and for the training data, that differ from those in the file of `write_known`.
+
+    The reference data in the directory `reference` are then of other networks, or of other training data.
+    """
+    known = read_known(reference)
+    if known is None:
+        return []
+    pairs = [(files.directory / model, known.models.get(model), digest) for model, digest in found.models.items()]
+    if found.data is not None:
+        pairs.append((files.train, known.data, found.data))
+    remedy = f"bring the files back, or, if the reference data are of the present files, remove {CONTENTS}"
+    return [
+        str(UserError(f"not as in {reference / CONTENTS}", file=path, expected=f"digest {expected}",
+                      found=digest, remedy=remedy))
+        for path, expected, digest in pairs if expected not in (None, digest)
+    ]  # fmt: skip
+
+
 def count_test_samples(directory: Path) -> int | None:
     """Return the number of examples in a directory of shards; None if it has no shards."""
     return sum(map(count_samples, find_shards(directory))) if has_shards(directory) else None

@@ -11,6 +11,7 @@ from harness.format.architecture import Architecture, ModelShapes, read_architec
 from harness.format.layout import CONFIG, find_shards
 from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import Reference, read_reference
+from harness.task.contents import Contents, changed_since_fetched, unlike_known
 from harness.task.data import TrainingData, check_labels, check_test_data, read_training_data
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
@@ -92,6 +93,10 @@ class _Reading:
         reference = attempt(read_reference, self._files.reference) if self._files.reference else None
         if reference is not None:
             self._check_ids(reference)
+        if self._files.reference is not None:
+            contents = Contents({one.id: one.digest for one in models}, None if data is None else data.digest)
+            self._problems.lines += attempt(unlike_known, self._files.reference.parent, self._files, contents) or []
+        self._problems.lines += changed_since_fetched(self._files)
         hidden = attempt(lambda: self._files.hidden)
         if self._problems.lines or data is None or hidden is None:
             return InvalidTaskError(self._problems.lines)

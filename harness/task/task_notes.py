@@ -1,7 +1,8 @@
 """Notes on valid tasks, for organisers, participants, and readers of scores."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from harness.format.reference import Reference
 from harness.task.contents import Contents
 from harness.task.task import Task
 from harness.text import counted, p_value_equation
-from scoring import ScoreUndefined, detectable_difference, require_official, smallest_p_value
+from scoring import Grid, ScoreUndefined, detectable_difference, require_official, smallest_p_value
 from scoring.resolution import LEVEL, POWER, TYPICAL
 
 #: Number of permutations from which a board computes a p-value, which is at least 1/401.
@@ -107,6 +108,14 @@ def notes_of_contents(reference: Reference, contents: Contents | None, *, initia
     return [*lines, *_of_initial_weights(lacking, len(contents.models))]
 
 
+def notes_of_shared_models(contents: Mapping[str, Contents]) -> list[str]:
+    """Return a note if tasks (name -> digests) have models in common: statistics take tasks for independent."""
+    times = Counter(digest for one in contents.values() for digest in set(one.models.values()))
+    sharing = [name for name, one in contents.items() if any(times[digest] > 1 for digest in one.models.values())]
+    consequence = "intervals and p-values of final scores take them for different models"
+    return [f"{abbreviated(sharing)} have models in common: {consequence}"] if sharing else []
+
+
 def notes_of_reference(reference: Reference) -> list[str]:
     """Return notes on hyperparameters, gaps, and models that were not downloaded."""
     lines = [reference.part] if reference.part else []
@@ -114,6 +123,7 @@ def notes_of_reference(reference: Reference) -> list[str]:
         require_official(reference.grid)
     except ScoreUndefined as error:
         lines.append(f"no {error}")
+    lines += notes_of_constants(reference.grid)
     gaps = np.unique(list(reference.gaps.values()))
     if len(reference.models) > 1 and gaps[-1] - gaps[0] < ROUNDING:
         lines.append(f"all {len(reference.models)} generalization gaps are {gaps[0]:g}: there is nothing to predict")
@@ -121,6 +131,16 @@ def notes_of_reference(reference: Reference) -> list[str]:
         differences = counted(number, "difference")
         lines.append(f"rounding alone makes {differences} between generalization gaps, which scores count all the same")
     return lines
+
+
+def notes_of_constants(grid: Grid) -> list[str]:
+    """Return a note on each hyperparameter with a single value: the official score conditions on its pairs, too."""
+    consequence = "it cannot order them, but its pairs can lower official scores and the level of chance; leave it out"
+    return [
+        f"{name} has one value, {grid.values[name][0]!r}, in all models: {consequence}"
+        for name in grid.names
+        if name not in grid.varying
+    ]
 
 
 def notes_of_resolution(reference: Reference) -> list[str]:

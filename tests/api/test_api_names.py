@@ -105,8 +105,8 @@ def test_what_is_no_submission_is_refused() -> None:
         (pgdl.invariance, {"task_name": "toy", "perturbations": "scaling"}, "no perturbation 'scaling'"),
         (pgdl.invariance, {"task_name": "toy", "ranges": "scaling=0..1"}, "found 'scaling=0..1'"),
         (pgdl.run, {"submissions": "depth", "names": "mine"}, "(0 in all), found 1"),
-        *((pgdl.run, {"submissions": "any.py", "repeats": repeats}, f"repeats: expected 0 or more, found {repeats!r}")
-          for repeats in (-1, 1.5, "2")),
+        *((pgdl.run, {"submissions": "any.py", "repeats": repeats}, f"repeats: expected 0 to 1000, found {repeats!r}")
+          for repeats in (-1, 1.5, "2", 1001)),
         (pgdl.build_task, {"recipe": "digits_nin", "output": "tasks", "limit": -1}, "limit: expected 1 or more, or"),
         (pgdl.build_task, {"recipe": "digits_nin", "output": "tasks", "workers": 0}, "workers: expected 1 or more, or"),
         (pgdl.fetch_corpus, {"name": "pgdl2020/task8", "models": -1}, "models: expected 1 model or more, found -1"),

@@ -80,6 +80,14 @@ def test_reference_data_can_tell_whose_records_count(pgdl: Pgdl, reference: Path
         assert "toy/contents.json" in pgdl("score").refusal(), content
 
 
+def test_tasks_with_the_same_models_are_said(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record(rows("mine"))
+    for task, digests in {"other": "abcdefgh", "toy": "ijklmnop", "twin": "pqrstuvw"}.items():
+        known = {"models": dict(zip(MODELS, digests, strict=True)), "data": "images"}
+        (write_reference(reference, task) / task / "contents.json").write_text(json.dumps(known))
+    assert "toy, twin have models in common" in str(printed(pgdl, code=1)["remarks"])
+
+
 @pytest.mark.parametrize("other", [{"model_digest": "others"}, {"data_digest": "others"}])
 def test_records_of_several_networks_of_one_name_are_not_mixed(
     pgdl: Pgdl, reference: Path, record: Record, other: dict[str, str]
@@ -190,6 +198,16 @@ def test_gaps_that_are_equal_or_differ_by_rounding_are_said(pgdl: Pgdl, folder: 
     ):
         write_reference(folder / "task_data", gaps=gaps)
         assert [line for line in printed(pgdl)["remarks"] if "generalization gaps" in line] == said
+
+
+def test_a_hyperparameter_with_one_value_lowers_a_score_and_is_said(pgdl: Pgdl, folder: Path, record: Record) -> None:
+    record(rows("mine"))
+    write_reference(folder / "task_data", sizes=(2, 2, 2, 1))
+    found = printed(pgdl)
+    assert found["score"] < 100 * OFFICIAL
+    pairs = found["tasks"]["toy"]["official_pairs"]
+    assert "axis_d" in min(pairs, key=pairs.get)
+    assert "toy: axis_d has one value, 0, in all models: it cannot order them, but" in str(found["remarks"])
 
 
 @pytest.mark.skipif(not SCORES.is_file(), reason=f"no competition data: {SCORES} does not exist")

@@ -28,7 +28,7 @@ TABLES = [
     (f"file,a,b\n{ONE}\n", "line 2: cells: expected 3, found 2"),
     ("file,a\nm0.keras,nan\n", "line 2: a: expected text or a finite number, found nan"),
     ("file,a\nm0.keras,-inf\n", "line 2: a: expected text or a finite number, found -inf"),
-    ("file,a\nm0.keras,\n", "line 2: a: expected a value, found none"),
+    ("file,a\nm0.keras,\n", "line 2: a: expected a value, found an empty cell"),
     (f"file,a,test_accuracy\n{ONE},98.7\n", f"{NO_RATE}, found 98.7; divide per cent by 100, and write no %"),
     (f"file,a,test_accuracy\n{ONE},90.3%\n", f"{NO_RATE}, found 90.3%; divide per cent by 100, and write no %"),
     (f"file,a,test_accuracy\n{ONE},high\n", f"test_accuracy: {NO_RATE}"),

@@ -15,6 +15,7 @@ from throwaway import edit_json, make_task, write_shards
 from harness.errors import UserError
 from harness.format.problems import InvalidTaskError
 from harness.task import shapes
+from harness.task.contents import read_contents, write_known
 from harness.task.layout import TaskDirectory
 from harness.task.selection import require_known, select_models
 from harness.task.task import read_task, read_tasks
@@ -269,3 +270,32 @@ def test_such_a_name_of_reference_data_is_refused_before_records_are_sought(tmp_
 def test_a_name_in_any_language_is_read(tmp_path, task):
     task.rename(task.with_name("Ünï [x] 数字"))
     assert read(tmp_path).name == "Ünï [x] 数字"
+
+
+def test_networks_and_data_that_the_reference_data_do_not_describe_are_refused(tmp_path, pgdl):
+    task = make_task(tmp_path, layout="full")
+    reference = tmp_path / "reference_data" / "tiny"
+    write_known(reference, read_contents(TaskDirectory(tmp_path).runnable()[0]))
+    commands = [[*command, "--tasks", tmp_path] for command in (["run", "depth"], ["board"])]
+    commands.append(["task", "validate", tmp_path])
+
+    def named():
+        found = []
+        for command in commands:
+            ended = pgdl(*command)
+            assert ended.code == 2
+            lines = [line for line in (ended.out + ended.err).splitlines() if f"not as in {reference}" in line]
+            assert all("remove contents.json" in line for line in lines)
+            found.append([line.removeprefix("pgdl: ").split(": ")[0].removeprefix(f"{task}/") for line in lines])
+        assert found[0] == found[1] == found[2]
+        return found[0]
+
+    (task / "model_3").rename(task / "aside")
+    (task / "model_5").rename(task / "model_3")
+    (task / "aside").rename(task / "model_5")
+    assert named() == ["model_3", "model_5"]
+    (reference / "contents.json").unlink()
+    assert pgdl("task", "validate", tmp_path).code == 0
+    write_known(reference, read_contents(TaskDirectory(tmp_path).runnable()[0]))
+    write_shards(task / "dataset_1/train", np.zeros((3, 4), np.float32), np.arange(3, dtype=np.int32), 1)
+    assert named() == ["dataset_1/train"]
