@@ -184,6 +184,9 @@ def test_what_is_left_of_a_limit_or_of_the_machine(monkeypatch):
     monkeypatch.setattr(memory, "_read", lambda _: "")
     assert memory.memory_left() is None
     memory.require_memory(2**60, "anything", "give up")
+    monkeypatch.setattr(memory, "memory_left", lambda: 1_500_000_000)
+    with pytest.raises(baselines.MeasureUnavailable, match=r"^needs 2.5 GB of memory for it, and 1.5 GB are left: no$"):
+        memory.require_memory(2_500_000_000, "it", "no")
 
 
 KILO = np.zeros(128)  # of 1024 bytes

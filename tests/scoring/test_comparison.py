@@ -140,6 +140,8 @@ def test_tasks_grids_and_gaps_that_differ_or_are_no_numbers_are_refused() -> Non
     ):
         with pytest.raises(ValueError, match=message):
             compare_submissions({"a": one, "b": wrong})
+    equal = Grid.from_hyperparameters({name: [0, 1] for name in "abcde"}, CELLS)
+    assert compare_submissions({"a": one, "b": {name: replace(each, grid=equal) for name, each in two.items()}})
     damaged = replace(one["task1"], gap={**one["task1"].gap, GRID.models[0]: math.nan})
     with pytest.raises(ValueError, match="gap: expected finite numbers, found nan"):
         compare_submissions({"x": {"t": damaged}})
