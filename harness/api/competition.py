@@ -36,7 +36,7 @@ from harness.task.task_notes import (
     notes_of_resolution,
     notes_of_shared_models,
 )
-from scoring import HeldOut
+from scoring import HeldOut, has_official_score
 
 #: Problem and remedy if there are no records: a note on the board, or the error of a command that needs records.
 NO_RECORDS, FIRST = "no records of these tasks", "run `pgdl run SUBMISSION` first"
@@ -83,9 +83,9 @@ class Competition:
                 contents = self.contents.get(name)
                 lacked = contents is not None and _lacked_initial_weights(shown, name, contents)
                 lines += [f"{name}: {one}" for one in notes_of_contents(reference, contents, initial_weights=lacked)]
-        lines += notes_of_shared_models(
-            {name: self.contents[name] for name in self.contents if name not in self.withheld}
-        )
+        scored = [name for name, one in self.references.items() if has_official_score(one.grid)]
+        public = [name for name in scored if name in self.contents and name not in self.withheld]
+        lines += notes_of_shared_models({name: self.contents[name] for name in public})
         if shown is not None:
             lines += notes_on_marks(shown, self.withheld, self.withhold)
         if shown is not None and not self.can_run:

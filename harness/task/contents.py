@@ -67,12 +67,13 @@ def unlike_known(reference: Path, files: TaskFiles, found: Contents) -> list[str
     pairs = [(files.directory / model, known.models.get(model), digest) for model, digest in found.models.items()]
     if found.data is not None:
         pairs.append((files.train, known.data, found.data))
+    problem = f"not as in {reference / CONTENTS}"
     remedy = f"bring the files back, or, if the reference data are of the present files, remove {CONTENTS}"
     return [
-        str(UserError(f"not as in {reference / CONTENTS}", file=path, expected=f"digest {expected}",
-                      found=digest, remedy=remedy))
-        for path, expected, digest in pairs if expected not in (None, digest)
-    ]  # fmt: skip
+        str(UserError(problem, file=path, expected=f"digest {expected[:12]}", found=digest[:12], remedy=remedy))
+        for path, expected, digest in pairs
+        if expected not in (None, digest)
+    ]
 
 
 def count_test_samples(directory: Path) -> int | None:

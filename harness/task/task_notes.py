@@ -121,9 +121,9 @@ def notes_of_reference(reference: Reference) -> list[str]:
     lines = [reference.part] if reference.part else []
     try:
         require_official(reference.grid)
+        lines += notes_of_constants(reference.grid)
     except ScoreUndefined as error:
         lines.append(f"no {error}")
-    lines += notes_of_constants(reference.grid)
     gaps = np.unique(list(reference.gaps.values()))
     if len(reference.models) > 1 and gaps[-1] - gaps[0] < ROUNDING:
         lines.append(f"all {len(reference.models)} generalization gaps are {gaps[0]:g}: there is nothing to predict")
