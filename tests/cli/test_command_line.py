@@ -131,7 +131,7 @@ def test_the_installed_command_is_this_one_and_not_of_somebody_elses_package_of_
     command = Path(sys.executable).with_name("pgdl")
     if not command.exists():
         pytest.skip(f"the package is not installed beside {sys.executable}")
-    done = program(command, "score", "--results")
+    done = program(command, "score", "--results", PYTHONPATH="")
     assert (done.returncode, done.stdout) == (2, "")
     assert "Option '--results' requires an argument" in done.stderr
     for name in ("baselines", "scoring", "harness"):  # the reverse of the order in which they are looked for

@@ -226,7 +226,8 @@ def attempt(mutant: Mutant | None, by: str, rooms: list[str]) -> str:
 def passes(checkout: Path, arguments: list[str]) -> bool:
     """Return whether the tests pass. Programs that they start also import the checkout."""
     command = [sys.executable, "-m", "pytest", "-xq", "-n2", "--dist=loadfile", "-pno:cacheprovider", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": ""}
+    path = f"{checkout}{os.pathsep}{checkout / 'harness' / 'public'}"  # of all packages, and of `pgdl`
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": ""}
     return subprocess.run(command, cwd=checkout, env=environment, capture_output=True).returncode == 0
 
 
