@@ -137,7 +137,7 @@ def test_the_installed_command_is_this_one_and_not_of_somebody_elses_package_of_
     for name in ("baselines", "scoring", "harness"):  # the reverse of the order in which they are looked for
         (folder / name).mkdir()
         (folder / name / "__init__.py").touch()
-        done = program(command, "measures", PYTHONPATH=f"{folder}:{ROOT}")
+        done = program(command, "measures", PYTHONPATH=str(folder))
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
         assert f"{folder}/{name}/__init__.py: another package is called '{name}'" in done.stderr
 
