@@ -32,8 +32,8 @@ def validate_tasks(
 ) -> list[Validated]:
     """Check tasks. Return for each task all its problems; for a hidden task, only their number.
 
-    The files of a fetched task are compared with the digests recorded at the fetch. If the cache cannot be written, a
-    temporary cache is used. Raise `UserError` for an unknown task.
+    A fetched, built or imported task is compared with the digests that were written with it. If the cache cannot be
+    written, a temporary cache is used. Raise `UserError` for an unknown task.
     """
     everything = TaskDirectory(Path(tasks_dir)).all(task_names)
     runnable = [files for files in everything if not files.reference_only]

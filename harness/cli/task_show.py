@@ -94,9 +94,9 @@ def validate_command(
     """Check the tasks in DIR, and print a line for each problem.
 
     Exit code 2 if there is a problem. A valid task may have notes, for instance on the smallest difference of scores
-    that it can show, or that the official score is not defined on it. A fetched task is compared with the digests of
-    its fetch. Reference data without models are checked as well; they serve for scoring, but not for runs. For hidden
-    tasks, only the number of problems is printed.
+    that it can show, or that the official score is not defined on it. A fetched, built or imported task is compared
+    with the digests that were written with it. Reference data without models are checked as well; they serve for
+    scoring, but not for runs. For hidden tasks, only the number of problems is printed.
     """
     found = pgdl.validate_tasks(directory or tasks_dir, task_names, withhold)
     if form == as_json.JSON:
