@@ -336,7 +336,6 @@ def test_gradients_and_curvatures_against_one_backward_pass_for_each_logit(make,
             np.testing.assert_allclose(moments, expected, rtol=2e-3, atol=1e-6)
 
 
-@pytest.mark.rest
 def test_random_directions_have_the_fisher_matrix_as_their_mean():
     model = NETWORKS["few positions"]()
     images, labels = examples((8, 8, 2), 200)

@@ -23,7 +23,7 @@ from harness.execution.cluster.member import ClusterMember
 from harness.execution.cluster.messages import MachineDescription, MachineReport, ReadyMachine
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
-from harness.execution.executors.ray import _explained
+from harness.execution.executors.ray import RayEngine, _explained
 from harness.execution.order import Allowance, FinishedCall, Order
 from harness.execution.plan import plan_calls
 from harness.outcome import Outcome
@@ -307,3 +307,18 @@ def test_errors_of_rays_connection_are_one_line_with_a_remedy() -> None:
         line = str(_explained(error, address))
         assert line.startswith(expected), line
         assert "\n" not in line
+
+
+def test_a_full_store_of_a_cluster_is_one_line_with_a_remedy() -> None:
+    class ObjectStoreFullError(Exception):
+        pass
+
+    def put(_: object) -> None:
+        raise ObjectStoreFullError("2 of 2 GB are used\nMore words.")
+
+    errors = SimpleNamespace(ObjectStoreFullError=ObjectStoreFullError, OutOfDiskError=OSError)
+    engine = RayEngine.__new__(RayEngine)
+    engine._ray = SimpleNamespace(exceptions=errors, put=put)
+    with pytest.raises(UserError) as refused:
+        engine.put([b"data"])
+    assert str(refused.value).startswith("the cluster's object store is full: 2 of 2 GB are used; give it more memory")
