@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from board_examples import MEASURE, Known, board_of, by_name, collect, failed, in_csv, in_json, rows
 
-from harness.board.disclosure import REASON_WITHHELD, rounded
+from harness.board.disclosure import REASON_WITHHELD, rounded, rounded_task
 from harness.board.formats import find
 from harness.board.leaderboard import score_calls
 from harness.outcome import Outcome
@@ -37,6 +37,13 @@ def test_the_final_score_is_computed_from_rounded_scores_only(known: Known) -> N
 
 def _with_official(task: Any, official: float) -> TaskScore:
     return TaskScore(**(vars(task) | {"official": official}))
+
+
+def test_why_nobody_has_a_score_is_not_said_since_it_names_hyperparameters(known: Known) -> None:
+    task = score_calls(collect(rows("mine", MEASURE, TASKS), known).shown[0], known).tasks["second"]
+    undefined = TaskScore(**(vars(task) | {"official": None, "undefined": "found no model in cell (secret=1)"}))
+    assert rounded_task(undefined) == rounded_task(TaskScore(**(vars(undefined) | {"undefined": REASON_WITHHELD})))
+    assert rounded_task(undefined).undefined == REASON_WITHHELD
 
 
 def test_equal_rounded_scores_share_a_rank_and_stand_by_name(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:

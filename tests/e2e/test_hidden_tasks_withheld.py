@@ -69,3 +69,5 @@ def test_check(tmp_path, hidden, pgdl, withhold):
     if withhold == "auto":
         assert done.stdout.splitlines()[0] == "tiny: 4 EXCEPTION, 4 OK"
         assert "talker does not pass" in done.stdout
+    passed = pgdl("check", "depth", "--tasks", hidden, "--withhold", withhold).stdout
+    assert ("A full run: " in passed) is (withhold == "never"), "a forecast tells sizes"

@@ -76,6 +76,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
 #: The same of calls that are tried under their own names.
 NAMED = {
     "unshare": (0,), "memfd_create": (ctypes.c_char_p(b"x"), 0), "process_vm_readv": (os.getpid(), 0, 0, 0, 0, 0),
+    "process_vm_writev": (os.getpid(), 0, 0, 0, 0, 0),
     "perf_event_open": (0, 0, -1, -1, 0), "splice": (-1, 0, -1, 0, 1, 0), "tee": (-1, -1, 1, 0), "mincore": (1, 1, 0),
     "kcmp": (os.getpid(), os.getpid(), 12345, 0, 0), "pidfd_open": (os.getpid(), 0), "open_tree": (-1, 0, 12345),
     "name_to_handle_at": (-1, 0, 0, 0, 12345), "semget": (0, -1, 0),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import friedmanchisquare, t, ttest_1samp
+from scipy.stats import friedmanchisquare, norm, t, ttest_1samp
 from scoring_examples import TOY_GAP, TOY_MEASURE, cells, task
 
 from scoring import (
@@ -73,6 +73,10 @@ def test_a_board_best_first_with_intervals_ranks_and_groups() -> None:
     assert (good.best_rank, good.worst_rank) == (1, 1)
     difference = found.difference("good", "noise")
     assert (difference.verdict, found.difference("noise", "good").verdict) == (1, -1)
+    first, second = list(found.standings)[1:]
+    alike, error = found.difference(first, second), found.errors[1, 2]
+    assert alike.p_value == pytest.approx(2 * norm.sf(alike.points / error))
+    assert (alike.low, alike.high) == pytest.approx(norm.interval(0.9, alike.points, error))
     assert difference.points == found.standings["good"].score - found.standings["noise"].score
     assert 0 < difference.low < difference.points < difference.high
     assert difference.p_value < 0.01
