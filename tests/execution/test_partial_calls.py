@@ -1,13 +1,14 @@
 """Tests of conclusions about whole calls from calls on parts of the training data."""
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from harness.execution.check import try_submission
 from harness.execution.order import FinishedCall, Order
-from harness.execution.partial_calls import CallOnPart, CallsOnParts
+from harness.execution.partial_calls import CallOnPart, CallsOnParts, _may_grow
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.task.data import TrainingData
@@ -46,6 +47,19 @@ def test_what_more_examples_or_more_time_could_change_is_not_known() -> None:
     assert (found.last.n_examples, found.is_unknown) == (128, False)
     small, large = (partial((number, 1.0), last=Outcome.EXCEPTION).parts[0] for number in (32, 128))
     assert CallsOnParts((small, large), 50_000).last is large
+
+
+@pytest.mark.parametrize(
+    ("n_examples", "seconds", "outcome", "grows"),
+    [
+        (128, 3.0, Outcome.OK, True), (128, 3.1, Outcome.OK, False), (12_500, 1.0, Outcome.OK, True),
+        (12_501, 1.0, Outcome.OK, False), (128, 1.0, Outcome.EXCEPTION, True), (512, 1.0, Outcome.EXCEPTION, False),
+        (128, 1.0, Outcome.TIMEOUT, False),
+    ],
+)  # fmt: skip
+def test_a_part_grows_fourfold_if_12_seconds_and_the_examples_suffice(n_examples, seconds, outcome, grows) -> None:
+    part = partial((n_examples, seconds), last=outcome).parts[0]
+    assert _may_grow(part, SimpleNamespace(data=SimpleNamespace(n_samples=50_000))) is grows
 
 
 def test_a_part_has_examples_at_even_distances_and_a_digest_of_its_own(tmp_path) -> None:
