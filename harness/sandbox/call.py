@@ -122,6 +122,10 @@ class Call:
         self._peak = 0
         return result
 
+    def process_ids(self) -> list[int]:
+        """Return the IDs of the call's processes, outside the sandbox."""
+        return [*self._worker.sandbox.processes.numbers().values()]
+
     def discard(self) -> None:
         """Kill the worker unless the call is over."""
         if not self.is_over:

@@ -2,6 +2,8 @@
 
 import threading
 
+import psutil
+
 from harness.configuration import WAYS
 from harness.outcome import StoppedError
 from harness.sandbox import Call, Clock, Kind, Limits, Staging
@@ -34,12 +36,14 @@ class KindContract:
             kind.prepare([job])
             call = Call.prepare(kind.start, job, Limits(), 0, stopping=stop.is_set)
             assert isinstance(call, Call)
+            processes = [psutil.Process(pid) for pid in call.process_ids()]
+            assert any(process.is_running() for process in processes)
             stop.set()
             try:
                 call.run(0, Clock(60.0, "the time limit"))
             except StoppedError:
                 call.discard()
-            assert call.is_over
+            assert [process.pid for process in processes if process.is_running()] == []
 
     def test_records_tell_its_isolation(self) -> None:
         """Records have the isolation; if several kinds share it, ISOLATION/WAY, such as `bubblewrap/fast`."""

@@ -31,7 +31,16 @@ from hypothesis import example, given, settings
 from harness.board import formats
 from harness.board.board import Board
 from harness.board.column import Column, TaskColumn
-from harness.board.columns import COLUMNS, MORE
+from harness.board.columns import (
+    COLUMNS,
+    EXCESS,
+    EXCESS_HIGH,
+    EXCESS_LOW,
+    MORE,
+    TASK_GRANULATED,
+    TASK_ROBUST_SIGN_ERROR,
+    TASK_SIGN_ERROR,
+)
 from harness.board.comparison import MeasureComparison
 from harness.board.formats import find, table
 from harness.board.formats.latex import escaped
@@ -41,7 +50,7 @@ from harness.board.row import Row
 from harness.cli.main import cli
 from harness.outcome import Outcome
 from harness.text import printable
-from scoring import Standing, SubmissionScore, TaskScore
+from scoring import Standing, SubmissionScore, TaskScore, granulated_kendall, sign_errors
 
 #: Keys and headings of columns; they are names of tasks, also in capitals.
 LIKE = {name for one in COLUMNS for name in (one.key, one.heading)} - {""}
@@ -247,6 +256,15 @@ def test_a_board_of_one_task_has_its_scores_once_and_all_keys(single: Known) -> 
             "official", "printed", "kendall", "granulated_kendall", "n_models", "official_pairs", "printed_subsets",
             "granulated_psi", "undefined", "chance", "p_value", "adjusted_p_value",
         }  # fmt: skip
+
+
+def test_neighbouring_columns_have_each_its_own_number(single: Known) -> None:
+    row, grid = by_name(board_of(rows("mine"), single))["mine"], single["toy"].grid
+    task, errors = row.tasks["toy"], sign_errors(MEASURE, GAPS, grid).overall
+    assert TASK_GRANULATED.value(task) == granulated_kendall(MEASURE, GAPS, grid).score != task.kendall
+    assert TASK_SIGN_ERROR.value(task) == errors.mean != errors.robust
+    assert TASK_ROBUST_SIGN_ERROR.value(task) == errors.robust
+    assert EXCESS_LOW.value(row) < EXCESS.value(row) < EXCESS_HIGH.value(row)
 
 
 def test_keys_of_a_comparison(single: Known) -> None:

@@ -148,11 +148,12 @@ def outputs(capsys: pytest.CaptureFixture[str], *results: CallResult) -> list[st
 
 def test_a_row_per_call_and_the_first_call_alone_tells_its_last_lines(capsys: pytest.CaptureFixture[str]) -> None:
     table = CallTable([make_task(3)], (), wide_console())
-    for done in report([GOOD, GOOD, BAD]).shown:
+    for done in report([replace(GOOD, peak_memory_bytes=300 * 1024**2), GOOD, BAD]).shown:
         table.add(done)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row[:2] for row in rows] == [["task", "model"], *(["toy", f"model_{n}"] for n in range(3))]
     assert [row[3] for row in rows] == ["outcome", "OK", "OK", "EXCEPTION"]
+    assert (rows[0][-1], rows[1][-1]) == ("MiB", "300")
     earlier = "  | ... earlier lines (at most 16,000 characters are kept): pgdl check --format json"
     lines = [f"  | line {n}" for n in range(100 - LINES, 100)]
     assert outputs(capsys, GOOD, GOOD, GOOD) == ["", "toy/model_0: printed", earlier, *lines]

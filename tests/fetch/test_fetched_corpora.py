@@ -95,6 +95,9 @@ def test_digests_that_were_seen_are_kept_and_pinned_ones_are_compared(pgdl, fetc
     validated = pgdl("task", "validate", TASKS)
     assert validated.code == 2
     assert "model_1/config.json: not as it was fetched: expected SHA-256" in validated.out
+    reference = TASKS / "reference_data" / "tiny" / "model_configs.json"
+    reference.write_bytes(reference.read_bytes() + b" ")
+    assert f"{reference}: not as it was fetched: expected SHA-256" in pgdl("task", "validate", TASKS).out
 
 
 def test_a_server_without_parts_says_so_with_a_remedy_that_works(pgdl, fetch, server):
