@@ -43,7 +43,7 @@ class KindContract:
                 call.run(0, Clock(60.0, "the time limit"))
             except StoppedError:
                 call.discard()
-            assert [process.pid for process in processes if process.is_running()] == []
+            assert psutil.wait_procs(processes, timeout=60)[1] == []
 
     def test_records_tell_its_isolation(self) -> None:
         """Records have the isolation; if several kinds share it, ISOLATION/WAY, such as `bubblewrap/fast`."""
