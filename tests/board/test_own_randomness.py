@@ -17,8 +17,6 @@ from harness.task.contents import Contents
 from scoring import measure_stability
 from tests.records.evaluation_rows import request
 
-pytestmark = pytest.mark.rest
-
 #: Values of other seeds.
 SECOND = [3.5, 2.0, 0.5, 1.0, 5.0, 7.0, 2.0, 8.0]
 THIRD = [2.5, 5.0, 3.0, 1.0, 6.0, 9.0, 1.0, 4.0]

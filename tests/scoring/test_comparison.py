@@ -341,7 +341,6 @@ def test_groups_of_equal_and_of_ordered_submissions() -> None:
     assert (found.order, found.groups) == ((3, 2, 1, 0), ((0, 1), (1, 2), (2, 3)))
 
 
-@pytest.mark.rest
 @given(st.integers(0, 10**6))
 def test_only_ranks_within_a_task_count(seed: int) -> None:
     scores = np.random.default_rng(seed).integers(0, 5, size=(7, 4)).astype(float)

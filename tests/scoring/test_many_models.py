@@ -16,8 +16,6 @@ from scoring.permutations import Scorer, deals
 from scoring.retrained import influences, retrained_scores
 from scoring.rule import TaskCalls
 
-pytestmark = pytest.mark.rest
-
 SIZES = {"a": 4, "b": 4, "c": 4, "d": 3}  #: 192 models, which are few enough to be resampled
 
 

@@ -28,7 +28,6 @@ def test_the_values_of_the_toy_grid() -> None:
         assert printed_score(measure, gap, toy().grid, ties="minus").score == 0
 
 
-@pytest.mark.rest
 @FEW
 @given(tasks(distinct=True))
 def test_closed_form_without_ties(t: Task) -> None:
@@ -49,7 +48,6 @@ def test_closed_form_without_ties(t: Task) -> None:
     assert printed_score(*t.arrays, ties="minus") == result
 
 
-@pytest.mark.rest
 @FEW
 @given(tasks(), st.sampled_from(["drop", "minus"]), st.data())
 def test_neither_order_nor_scale_nor_sign_matters(t: Task, ties: Ties, data: st.DataObject) -> None:

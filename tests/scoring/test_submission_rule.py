@@ -207,7 +207,6 @@ def test_a_measure_without_randomness_is_steady() -> None:
     assert found.score == official_score(measure, NOISY_GAP, NOISY_GRID).score
 
 
-@pytest.mark.rest
 def test_repeats_of_all_models_or_some_estimate_the_true_spread() -> None:
     scores = [official_score(called(1, seed)[0], NOISY_GAP, NOISY_GRID).score for seed in range(100, 400)]
     all_of_them, half = [], []

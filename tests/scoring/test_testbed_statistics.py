@@ -121,7 +121,6 @@ def test_without_a_penalty_it_is_the_smallest_objective(seed):
     assert found.objective == pytest.approx(objective.min())
 
 
-@pytest.mark.rest
 @FEW
 @given(st.integers(0, 1000), st.floats(0, 5), st.floats(0, 5))
 def test_a_heavier_penalty_buys_a_smaller_one(seed, first, second):

@@ -15,8 +15,6 @@ from harness.site.files import RECORDS, SETTINGS
 from harness.site.verify import MAX_MESSAGE
 from tests.site.test_verified_site import forged, rewrite, with_record
 
-pytestmark = pytest.mark.rest
-
 ESCAPES = "x\x1b]0;title\x07\x1b[2J\x1b[31mVerified: 99 files\x9b0m"
 
 BIG = 10**400

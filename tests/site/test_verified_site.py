@@ -31,7 +31,6 @@ def test_a_site_is_as_computed_from_its_records(site: Path) -> None:
     assert (found.differences, found.n_records, found.n_files) == ((), 5 * 16, n_files)
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("withheld", [(), ("toy",), tuple(TASKS)])
 def test_its_board_is_the_one_that_pgdl_board_prints(tmp_path: Path, withheld: tuple[str, ...]) -> None:
     data, board = make(tmp_path, withheld)
@@ -98,7 +97,6 @@ def test_each_changed_page_is_named(site: Path, changes: dict[str, Callable[[Pat
         assert sum(bool(re.match(said, line)) for line in lines) == 1, said
 
 
-@pytest.mark.rest
 def test_a_folder_behind_a_link_is_named(site: Path) -> None:
     linked(site, "submissions")
     assert any(line.startswith("submissions: a link") for line in verify_site(site).differences)
@@ -137,7 +135,6 @@ def test_a_number_that_is_only_rounded_hides_no_change_behind_it(site: Path) -> 
     assert re.match(rf"leaderboard.csv: line 2: expected '.*{last}.*', found '.*99\.25", line), line
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("written", ["000{}", "{}0", "{}00000000001", "{}e0", "+{}"])
 def test_a_number_that_is_written_otherwise_is_a_change(site: Path, written: str) -> None:
     names = ("index.html", "leaderboard.csv", "leaderboard.md")
@@ -265,7 +262,6 @@ HIDDEN: list[Callable[[dict[str, Any]], None]] = [
 ]
 
 
-@pytest.mark.rest
 def test_settings_neither_replace_what_is_computed_nor_hold_implausible_results(data: SiteData, tmp_path: Path) -> None:
     hidden, _ = make(tmp_path, ("second",))
     assert verify_site(forged(lambda _: None, hidden, tmp_path / "same")).n_records == len(hidden.records)
