@@ -42,7 +42,7 @@ def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
     """
     undefined, official = _unless_undefined(official_score, measure, gap, grid)
     _, printed = _unless_undefined(printed_score, measure, gap, grid)
-    _, kendall = _unless_undefined(lambda *vectors: kendall_tau(*vectors[:2]), measure, gap, grid)
+    _, kendall = _unless_undefined(lambda values, gaps, _: kendall_tau(values, gaps), measure, gap, grid)
     _, granulated = _unless_undefined(granulated_kendall, measure, gap, grid)
     return TaskScore(
         n_models=len(grid.models),

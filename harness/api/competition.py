@@ -18,7 +18,6 @@ from harness.board.rankings import held_out_sets
 from harness.board.versions import find_versions, read_records
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.format.problems import InvalidTaskError
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
 from harness.outcome import Outcome
@@ -26,9 +25,9 @@ from harness.records import Records, has_unwritten
 from harness.records.versions import has_several_builds, machine_classes
 from harness.shell import typed
 from harness.submission import Submission, find_named, find_submission
-from harness.task.contents import Contents, read_contents, read_known, unlike_known
+from harness.task.contents import Contents, read_known, read_like_known
 from harness.task.hidden import Withhold
-from harness.task.layout import TaskDirectory, TaskFiles, hidden_names, is_absent_default
+from harness.task.layout import TaskDirectory, hidden_names, is_absent_default
 from harness.task.task_notes import (
     abbreviated,
     notes_of_contents,
@@ -141,17 +140,10 @@ def read_competition(
         with Withhold.ALWAYS.reading(here[0]) if name in withheld else nullcontext():
             references[name] = read_reference(path)
             present = [task for task in here if not task.reference_only]
-            if known := _read_contents(present[-1], path.parent) if present else read_known(path.parent):
+            if known := read_like_known(path.parent, present[-1]) if present else read_known(path.parent):
                 contents[name] = known
     can_run = not all(task.reference_only for task in files)
     return Competition(root, references, contents, withheld, withhold, can_run)
-
-
-def _read_contents(files: TaskFiles, reference: Path) -> Contents:
-    found = read_contents(files)
-    if problems := unlike_known(reference, files, found):
-        raise InvalidTaskError(problems)
-    return found
 
 
 def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Contents) -> bool:

@@ -31,7 +31,7 @@ from harness.format.reference import reference_entry, write_reference
 from harness.gpus import find_gpus
 from harness.processes import NoAnswerError, Process, Reply, UnableError, share_out
 from harness.processes.runtimes import require_tensorflow
-from harness.task.contents import read_contents, write_known
+from harness.task.contents import read_contents, read_like_known, write_known
 from harness.task.layout import RECIPE_DIGEST, TaskFiles, require_no_flat_tasks, require_same_disk
 from harness.worker.runtimes import RUNTIMES
 
@@ -127,10 +127,11 @@ class Build:
         return list(damaged)
 
     def require_intact(self) -> None:
-        """Raise `UserError` if a model of the finished task is damaged."""
+        """Raise `UserError` if a model of the finished task, or its training data, are damaged."""
         if damaged := self._damaged(self.task):
             remedy = "remove these models; then the same command trains them anew"
             raise UserError(f"not as they were built: {', '.join(damaged)}", file=self.task, remedy=remedy)
+        read_like_known(self.reference, TaskFiles(self.task.name, self.task, self.reference / REFERENCE))
 
     def _damaged(self, place: Path) -> dict[str, Path]:
         """Return name -> directory of damaged parts of the task in `place`. Data without a record count as intact."""

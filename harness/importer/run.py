@@ -35,7 +35,7 @@ from harness.importer.stated import Stated
 from harness.importer.table import TEST_ACCURACY, ImportedRow, Table, read_table
 from harness.processes import NoAnswerError, Process, cannot_be_run
 from harness.processes.runtimes import PREFERRED, installed_runtime
-from harness.task.contents import read_contents, write_known
+from harness.task.contents import Contents, count_test_samples, write_known
 from harness.task.layout import TaskDirectory, require_no_flat_tasks, require_same_disk
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
@@ -113,11 +113,11 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
         metrics = list(_accuracies(models, shapes, made.task, place, data, warn, say))
         _write_reference(table, metrics, made.reference)
         (made.reference / "models.csv").write_bytes(table.text.encode())
-        files = TaskDirectory(place).runnable()
-        (checked,) = check_tasks(files)
+        (checked,) = check_tasks(TaskDirectory(place).runnable())
         if isinstance(checked, InvalidTaskError):
             raise checked
-        write_known(made.reference, read_contents(files[0]))
+        digests, n_test = {model.id: model.digest for model in checked.models}, count_test_samples(made.task / TEST)
+        write_known(made.reference, Contents(digests, checked.data.digest, n_test=n_test))
         say(f"Outputs of the models are {outputs_of(checked)}")
         for source, target in ((made.reference, order.reference), (made.task, order.task)):
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from harness.errors import UserError, writing
 from harness.format.fetched import RECORD, Fetched, read_fetched
 from harness.format.files import read_json
 from harness.format.layout import CONTENTS, INITIAL_WEIGHTS, MODEL_FILES, find_shards, has_shards
+from harness.format.problems import InvalidTaskError
 from harness.format.shards import count_samples
 from harness.task.digests import Digests
 from harness.task.layout import TaskFiles
@@ -74,6 +75,14 @@ def unlike_known(reference: Path, files: TaskFiles, found: Contents) -> list[str
         for path, expected, digest in pairs
         if expected not in (None, digest)
     ]
+
+
+def read_like_known(reference: Path, files: TaskFiles) -> Contents:
+    """Return the digests as `read_contents` does; raise `InvalidTaskError` with the lines of `unlike_known`, if any."""
+    found = read_contents(files)
+    if problems := unlike_known(reference, files, found):
+        raise InvalidTaskError(problems)
+    return found
 
 
 def count_test_samples(directory: Path) -> int | None:

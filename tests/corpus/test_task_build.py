@@ -149,6 +149,10 @@ def test_damaged_models_of_a_finished_task_are_named_and_made_anew_once_they_are
     shutil.rmtree(place / "dataset_1")
     assert "3 of 4 models are finished already" in task("build", recipe, "--output", out).stdout
     assert contents(out) == contents(built[0])
+    (shard, *_) = (place / "dataset_1" / "train").iterdir()
+    shard.write_bytes(shard.read_bytes()[:-1])
+    refused = task("build", recipe, "--output", out)
+    assert (refused.returncode, f"{place}/dataset_1/train: not as in {out}" in refused.stderr) == (2, True)
 
 
 @pytest.mark.rest

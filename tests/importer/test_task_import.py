@@ -3,6 +3,7 @@
 import json
 import shutil
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -19,6 +20,7 @@ from harness.importer import run
 from harness.importer.model import StoredModel
 from harness.importer.table import ImportedRow
 from harness.task import workplace
+from harness.task.contents import read_contents, read_known
 from harness.task.layout import TaskDirectory
 from harness.task.task import read_task
 
@@ -70,6 +72,8 @@ def test_models_become_a_task(folder, pgdl, made, imported):
     assert (folder / "tasks/reference_data/models/models.csv").read_text() == (folder / "models.csv").read_text()
     config = json.loads((folder / "tasks/input_data/models/model_0/config.json").read_text())
     assert config["class_name"] == "Sequential"
+    known = read_known(folder / "tasks/reference_data/models")
+    assert replace(read_contents(TaskDirectory(folder / "tasks").tasks[0]), without_initial_weights=()) == known
 
 
 @pytest.mark.rest
