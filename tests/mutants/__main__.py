@@ -173,7 +173,7 @@ def read(file: Path) -> list[Mutant]:
     help="`room`: the tests of the mutant's room in `make test`. `test`: all of `make test`. `rest`: those of "
     "`make test-rest`, for what `test` missed.",
 )
-@click.option("--sample", type=int, help="Try this many, always the same, in a random order.")
+@click.option("--sample", type=click.IntRange(min=1), help="Try at most this many, always the same, in a random order.")
 def main(check: bool, seed: int | None, by: str, sample: int | None) -> None:
     """Try the mutants, and print how many were noticed."""
     mutants = read(LIST)
@@ -184,7 +184,7 @@ def main(check: bool, seed: int | None, by: str, sample: int | None) -> None:
     if seed is not None:
         write(renew(mutants, ROOT, ROOMS, seed), LIST)
         return
-    chosen = mutants if sample is None else random.Random(0).sample(mutants, sample)
+    chosen = mutants if sample is None else random.Random(0).sample(mutants, min(sample, len(mutants)))
     known = dict(line.rsplit("\t", 1) for line in RESULTS.read_text().splitlines()) if RESULTS.exists() else {}
     RESULTS.parent.mkdir(exist_ok=True)
     waiting = [mutant for mutant in chosen if known.get(str(mutant)) in TESTS[by][1]]
